@@ -109,10 +109,8 @@ func (f *aciFilter) addFlags(c *cobra.Command) {
 
 func (f *aciFilter) filter(now time.Time) (chosen control.Filter, err error) {
 	chosen = control.Filter{Owner: f.owner, XPath: f.xpath}
-	if f.since != "" {
-		if chosen.Since, err = parseSince(f.since, now); err != nil {
-			return chosen, cli.Wrong(err)
-		}
+	if chosen.Since, err = parseSince(f.since, now); err != nil {
+		return chosen, err
 	}
 	if f.url != "" {
 		if chosen.URL, err = normal(f.url); err != nil {
@@ -125,8 +123,11 @@ func (f *aciFilter) filter(now time.Time) (chosen control.Filter, err error) {
 	return chosen, err
 }
 
-// parseSince reads a time, a day, or how long ago.
+// parseSince reads a time, a day, or how long ago; without a text it is the zero time.
 func parseSince(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t, nil
@@ -136,7 +137,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if err := ago.UnmarshalText([]byte(text)); err == nil {
 		return now.Add(-time.Duration(ago)), nil
 	}
-	return time.Time{}, fmt.Errorf("--since %s: write a day as 2026-01-31, a time as 2026-01-31T08:00:00Z, or how long ago as 24h or 7d", text)
+	return time.Time{}, cli.Wrongf("--since %s: write a day as 2026-01-31, a time as 2026-01-31T08:00:00Z, or how long ago as 24h or 7d", text)
 }
 
 func writeACIs(c *cobra.Command, globals *cli.Globals, f aciFilter, format aciFormat) error {
@@ -145,12 +146,7 @@ func writeACIs(c *cobra.Command, globals *cli.Globals, f aciFilter, format aciFo
 		return err
 	}
 	return lookIntoControl(globals, func(store *control.Store) error {
-		n := 0
-		err := format.print(c, counted(&n, store.ACIs(c.Context(), filter)))
-		if n == 0 && err == nil {
-			note(c, "no annotations; webrace-store explain URL OWNER says why one was not made")
-		}
-		return err
+		return format.print(c, store.ACIs(c.Context(), filter), "no annotations; webrace-store explain URL OWNER says why one was not made")
 	})
 }
 
@@ -160,12 +156,7 @@ func writeWithheld(c *cobra.Command, globals *cli.Globals, f aciFilter, format a
 		return cli.Wrongf("--withheld goes with --owner alone")
 	}
 	return lookIntoControl(globals, func(store *control.Store) error {
-		n := 0
-		err := format.print(c, counted(&n, store.Withheld(c.Context(), f.owner)))
-		if n == 0 && err == nil {
-			note(c, "no annotation was withheld")
-		}
-		return err
+		return format.print(c, store.Withheld(c.Context(), f.owner), "no annotation was withheld")
 	})
 }
 
@@ -180,12 +171,17 @@ func (f *aciFormat) addFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&f.xml, "xml", false, "as an XML document, also on a terminal")
 }
 
-// print writes annotations, or what is selected in them.
-func (f aciFormat) print(c *cobra.Command, acis iter.Seq2[control.ACI, error]) error {
+// print writes annotations, or what is selected in them, and a remark if there are none.
+func (f aciFormat) print(c *cobra.Command, acis iter.Seq2[control.ACI, error], none string) (err error) {
+	n := 0
 	if f.selection == "" {
-		return f.write(c.OutOrStdout(), acis)
+		err = f.write(c.OutOrStdout(), counted(&n, acis))
+	} else {
+		n, err = printValues(c, f.selection, f.json, acis, func(a control.ACI) (string, []byte) { return a.ID, a.Canonical() })
 	}
-	_, err := printValues(c, f.selection, f.json, acis, func(a control.ACI) (string, []byte) { return a.ID, a.Canonical() })
+	if n == 0 && err == nil {
+		note(c, "%s", none)
+	}
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -32,16 +33,9 @@ func newCacheLs(globals *cli.Globals) *cobra.Command {
 		Example: "  webrace-store cache ls https://example.org/news/\n  webrace-store cache ls --secret bank",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			prefix := ""
-			if len(args) == 1 {
-				prefix = args[0]
-			}
+			prefix := strings.Join(args, "")
 			return lookIntoObjects(globals, func(store *objects.Store) error {
-				n, err := versions.print(c, false, store.Shown(c.Context(), secret, prefix))
-				if n == 0 && err == nil {
-					note(c, "%s", nothingListed(secret, prefix))
-				}
-				return err
+				return versions.list(c, false, store.Shown(c.Context(), secret, prefix), nothingListed(secret, prefix))
 			})
 		},
 	}
@@ -216,19 +210,10 @@ func newCacheStats(globals *cli.Globals) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return lookIntoObjects(globals, func(store *objects.Store) error {
 				s := store.Stats()
-				out := newRows(c.OutOrStdout(), nil, false)
-				for _, line := range []struct {
-					what string
-					n    uint64
-				}{
+				return WriteTable(c.OutOrStdout(), nil, [][]any{
 					{"urls", s.URLs}, {"versions", s.Versions}, {"bodies", s.Payloads}, {"body bytes", s.PayloadBytes},
 					{"segments", s.Segments}, {"segment bytes", s.SegmentBytes},
-				} {
-					if err := out.row(line.what, line.n); err != nil {
-						return err
-					}
-				}
-				return out.flush()
+				})
 			})
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,14 +41,10 @@ and not before. cache import reads WARC files back.`,
 			if (flags.warc == "") == (flags.wacz == "") {
 				return cli.Wrongf("say where to: --warc FILE or --wacz FILE")
 			}
-			if len(args) == 1 {
-				flags.selection.Prefix = args[0]
-			}
-			if flags.since != "" {
-				var err error
-				if flags.selection.Since, err = parseSince(flags.since, time.Now()); err != nil {
-					return cli.Wrong(err)
-				}
+			flags.selection.Prefix = strings.Join(args, "")
+			var err error
+			if flags.selection.Since, err = parseSince(flags.since, time.Now()); err != nil {
+				return err
 			}
 			return lookIntoDir(globals, func(dir *storage.Dir) error {
 				if flags.all {
@@ -56,7 +53,7 @@ and not before. cache import reads WARC files back.`,
 						return err
 					}
 				}
-				return onObjects(dir, func(store *objects.Store) error { return flags.run(c, globals, store) })
+				return on((*storage.Dir).Objects, func(store *objects.Store) error { return flags.run(c, globals, store) })(dir)
 			})
 		},
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/stages/normalize"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/storage/objects/archive"
 )
 
@@ -46,14 +48,6 @@ the status is 2.`,
 				paths[i] = globals.Path(file)
 				given[paths[i]] = file
 			}
-			dir, err := globals.OpenToFill()
-			if err != nil {
-				return err
-			}
-			store, err := dir.Objects()
-			if err != nil {
-				return closing(dir, err)
-			}
 			result := importJSON{Records: []archive.Skipped{}}
 			progress := cli.NewProgress(c)
 			o.Progress = func(done, total int64) { progress.Show("importing: %d %%", 100*done/max(total, 1)) }
@@ -62,9 +56,12 @@ the status is 2.`,
 					result.Records = append(result.Records, s)
 				}
 			}
-			result.Imported, err = archive.Import(ctx, store, paths, o)
-			progress.Clear()
-			if err = closing(dir, err); err != nil {
+			err := fillDir(globals, on((*storage.Dir).Objects, func(store *objects.Store) (err error) {
+				result.Imported, err = archive.Import(ctx, store, paths, o)
+				progress.Clear()
+				return err
+			}))
+			if err != nil {
 				return importError(ctx, err)
 			}
 			for i := range result.Refused {
@@ -108,20 +105,9 @@ func (r importJSON) print(c *cobra.Command, asJSON bool) error {
 	if more := r.Skipped - len(r.Records); more > 0 {
 		note(c, "and %d more", more)
 	}
-	out := newRows(c.OutOrStdout(), nil, false)
-	lines := []struct {
-		what string
-		n    int
-	}{{"documents", r.Documents}, {"new versions", r.Versions}, {"known", r.Known}, {"skipped", r.Skipped}}
-	for _, line := range lines {
-		if err := out.row(line.what, line.n); err != nil {
-			return err
-		}
-	}
+	lines := [][]any{{"documents", r.Documents}, {"new versions", r.Versions}, {"known", r.Known}, {"skipped", r.Skipped}}
 	for _, what := range slices.Sorted(maps.Keys(r.Left)) {
-		if err := out.row("left out: "+what, r.Left[what]); err != nil {
-			return err
-		}
+		lines = append(lines, []any{"left out: " + what, r.Left[what]})
 	}
-	return out.flush()
+	return WriteTable(c.OutOrStdout(), nil, lines)
 }

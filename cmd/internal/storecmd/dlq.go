@@ -142,11 +142,7 @@ func newDLQList(globals *cli.Globals) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return lookIntoControl(globals, func(store *control.Store) error {
-				n, err := letterListing.print(c, asJSON, store.DeadLetters(c.Context()))
-				if n == 0 && err == nil {
-					note(c, "no dead letters")
-				}
-				return err
+				return letterListing.list(c, asJSON, store.DeadLetters(c.Context()), "no dead letters")
 			})
 		},
 	}

@@ -110,11 +110,7 @@ func newFrontierFailed(globals *cli.Globals) *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withFrontier(c, globals, lookIntoDir, args, func(store *frontier.Store, names []string) error {
-				n, err := failedListing.print(c, false, failuresOf(c.Context(), store, names))
-				if n == 0 && err == nil {
-					note(c, "every URL that was visited gave a document")
-				}
-				return err
+				return failedListing.list(c, false, failuresOf(c.Context(), store, names), "every URL that was visited gave a document")
 			})
 		},
 	}

@@ -59,11 +59,7 @@ func newOwnerList(globals *cli.Globals) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				n, err := ownerListing.print(c, false, withUsage(store.Owners(c.Context()), used, withheld))
-				if n == 0 && err == nil {
-					note(c, noURDs)
-				}
-				return err
+				return ownerListing.list(c, false, withUsage(store.Owners(c.Context()), used, withheld), noURDs)
 			})
 		},
 	}

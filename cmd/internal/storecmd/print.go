@@ -55,6 +55,15 @@ func (l listing[T]) print(c *cobra.Command, asJSON bool, values iter.Seq2[T, err
 	return n, out.flush()
 }
 
+// list prints what a sequence yields, and a remark if that is nothing.
+func (l listing[T]) list(c *cobra.Command, asJSON bool, values iter.Seq2[T, error], none string) error {
+	n, err := l.print(c, asJSON, values)
+	if n == 0 && err == nil {
+		note(c, "%s", none)
+	}
+	return err
+}
+
 // rows writes lines; for a terminal it gathers them, to align them under their header. Without any it prints nothing.
 type rows struct {
 	w      *bufio.Writer

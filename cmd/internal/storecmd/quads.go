@@ -35,17 +35,13 @@ const nothingSaid = "no document says anything yet: the pipelines multicrawler a
 func lookIntoQuads(c *cobra.Command, globals *cli.Globals, f func(context.Context, *quads.Snapshot) error) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
-	err := lookIntoDir(globals, func(dir *storage.Dir) error {
-		store, err := dir.Quads()
-		if err != nil {
-			return err
-		}
+	err := lookIntoDir(globals, on((*storage.Dir).Quads, func(store *quads.Store) error {
 		snapshot, err := store.Snapshot()
 		if err != nil {
 			return err
 		}
 		return errors.Join(f(ctx, snapshot), snapshot.Close())
-	})
+	}))
 	if err != nil && ctx.Err() != nil {
 		return &cli.Error{Status: cli.Interrupted, Err: errors.New("interrupted")}
 	}
@@ -82,34 +78,25 @@ pipeline quads reads them all anew.`,
 		Example: "  webrace-store quads rm https://example.org/events",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, names []string) error {
-			return withDir(globals, func(dir *storage.Dir) error { return removeContexts(c, dir, names) })
+			return withDir(globals, on((*storage.Dir).Quads, func(store *quads.Store) error { return removeContexts(c, store, names) }))
 		},
 	}
 }
 
-func removeContexts(c *cobra.Command, dir *storage.Dir, names []string) error {
-	store, err := dir.Quads()
-	if err != nil {
-		return err
-	}
+func removeContexts(c *cobra.Command, store *quads.Store, names []string) error {
 	found, err := contextsNamed(store, names)
 	if err != nil {
 		return err
 	}
-	urls := make([]string, len(found))
-	for i, r := range found {
-		urls[i] = r.URL
+	var urls []string
+	var rows [][]any
+	for _, r := range found {
+		urls, rows = append(urls, r.URL), append(rows, []any{r.URL, r.Quads})
 	}
 	if err := store.Remove(c.Context(), urls...); err != nil {
 		return err
 	}
-	out := newRows(c.OutOrStdout(), []string{"url", "quads removed"}, false)
-	for _, r := range found {
-		if err := out.row(r.URL, r.Quads); err != nil {
-			return err
-		}
-	}
-	return out.flush()
+	return WriteTable(c.OutOrStdout(), []string{"url", "quads removed"}, rows)
 }
 
 // contextsNamed returns what is known of contexts, all of which must be there.

@@ -3,6 +3,7 @@ package storecmd
 import (
 	"context"
 	"iter"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
@@ -77,10 +78,7 @@ said before stays. --problems says why, and what of pages could not be read: a l
   webrace-store quads contexts --problems`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			prefix := ""
-			if len(args) == 1 {
-				prefix = args[0]
-			}
+			prefix := strings.Join(args, "")
 			return lookIntoQuads(c, globals, func(ctx context.Context, s *quads.Snapshot) (err error) {
 				n, none := 0, "no context"
 				if problems {

@@ -35,7 +35,7 @@ there, and importing the mended file puts that right.`,
 				return err
 			}
 			defer in.Close()
-			return fillDir(globals, func(dir *storage.Dir) error { return importQuads(c, dir, name, in, asJSON) })
+			return fillDir(globals, on((*storage.Dir).Quads, func(store *quads.Store) error { return importQuads(c, store, name, in, asJSON) }))
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "write one JSON object")
@@ -50,13 +50,9 @@ type quadsImported struct {
 	Ignored  int `json:"ignored"`
 }
 
-func importQuads(c *cobra.Command, dir *storage.Dir, name string, in io.Reader, asJSON bool) error {
+func importQuads(c *cobra.Command, store *quads.Store, name string, in io.Reader, asJSON bool) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
-	store, err := dir.Quads()
-	if err != nil {
-		return err
-	}
 	progress := cli.NewProgress(c)
 	done, err := store.Import(ctx, quadsOf(ctx, name, in, func(n int) { progress.Show("importing: %s", cli.Count(n, "quad")) }))
 	progress.Clear()
@@ -66,16 +62,9 @@ func importQuads(c *cobra.Command, dir *storage.Dir, name string, in io.Reader, 
 	if asJSON {
 		return newEncoder(c.OutOrStdout()).Encode(quadsImported(done))
 	}
-	out := newRows(c.OutOrStdout(), nil, false)
-	for _, line := range []struct {
-		what string
-		n    int
-	}{{"contexts", done.Contexts}, {"quads added", done.Added}, {"quads removed", done.Removed}, {"quads ignored", done.Ignored}} {
-		if err := out.row(line.what, line.n); err != nil {
-			return err
-		}
-	}
-	return out.flush()
+	return WriteTable(c.OutOrStdout(), nil, [][]any{
+		{"contexts", done.Contexts}, {"quads added", done.Added}, {"quads removed", done.Removed}, {"quads ignored", done.Ignored},
+	})
 }
 
 // quadsOf reads N-Quads of any size. What is wrong with them is an error of what was given, with its place.

@@ -22,18 +22,16 @@ func (f *showFlags) print(c *cobra.Command, s *quads.Snapshot, t *thing) error {
 	case cli.IsTerminal(c.OutOrStdout()):
 		return t.onScreen(c, sources)
 	}
-	out := newRows(c.OutOrStdout(), nil, false)
+	var rows [][]any
 	for i, said := range t.said {
 		for _, p := range said {
 			for _, url := range p.saidBy {
 				source := sources[t.known[url]-1]
-				if err := out.row(sections[i].field, p.pathOf(textOf), textOf(p.value), url, number(source.Version), source.At); err != nil {
-					return err
-				}
+				rows = append(rows, []any{sections[i].field, p.pathOf(textOf), textOf(p.value), url, number(source.Version), source.At})
 			}
 		}
 	}
-	return out.flush()
+	return WriteTable(c.OutOrStdout(), nil, rows)
 }
 
 // sourcesOf returns what is known of documents.
@@ -62,25 +60,21 @@ func (t *thing) onScreen(c *cobra.Command, sources []quads.Record) error {
 		fmt.Fprintln(w, textOf(name))
 	}
 	fmt.Fprintln(w)
-	out := newRows(c.OutOrStdout(), []string{"what", "property", "by", "value"}, false)
+	var rows [][]any
 	for i, said := range t.said {
 		for _, p := range said {
-			if err := out.row(sections[i].field, p.pathOf(shownOf), t.numbers(p.saidBy), shownOf(p.value)); err != nil {
-				return err
-			}
+			rows = append(rows, []any{sections[i].field, p.pathOf(shownOf), t.numbers(p.saidBy), shownOf(p.value)})
 		}
 	}
-	if err := out.flush(); err != nil {
+	if err := WriteTable(c.OutOrStdout(), []string{"what", "property", "by", "value"}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	out = newRows(c.OutOrStdout(), []string{"no.", "document", "version", "date"}, false)
+	rows = nil
 	for i, r := range sources {
-		if err := out.row(i+1, r.URL, number(r.Version), r.At); err != nil {
-			return err
-		}
+		rows = append(rows, []any{i + 1, r.URL, number(r.Version), r.At})
 	}
-	return out.flush()
+	return WriteTable(c.OutOrStdout(), []string{"no.", "document", "version", "date"}, rows)
 }
 
 // shownNumbers is how many documents are named beside a statement.

@@ -59,17 +59,8 @@ func printQuadStats(c *cobra.Command, s quads.Stats, asJSON bool) error {
 	if asJSON {
 		return newEncoder(c.OutOrStdout()).Encode(quadStatsJSON(s))
 	}
-	out := newRows(c.OutOrStdout(), nil, false)
-	for _, line := range []struct {
-		what string
-		n    any
-	}{
+	return WriteTable(c.OutOrStdout(), nil, [][]any{
 		{"contexts", s.Contexts}, {"quads", s.Quads}, {"quads about contexts", s.Provenance}, {"terms", s.Terms},
 		{"revision", s.Revision}, {"bytes", s.Bytes},
-	} {
-		if err := out.row(line.what, line.n); err != nil {
-			return err
-		}
-	}
-	return out.flush()
+	})
 }

@@ -71,12 +71,9 @@ func (f *rematchFlags) run(c *cobra.Command, globals *cli.Globals, owner string)
 	if f.draft != "" && len(f.urds) > 0 {
 		return cli.Wrongf("choose --urd or --draft")
 	}
-	var since time.Time
-	if f.since != "" {
-		var err error
-		if since, err = parseSince(f.since, time.Now()); err != nil {
-			return cli.Wrong(err)
-		}
+	since, err := parseSince(f.since, time.Now())
+	if err != nil {
+		return err
 	}
 	return lookIntoDir(globals, func(dir *storage.Dir) error {
 		return withFrontiers(c, globals, dir, func(queues frontiers) error {

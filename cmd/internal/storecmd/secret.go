@@ -205,11 +205,7 @@ func newSecretList(globals *cli.Globals) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return lookIntoControl(globals, func(store *control.Store) error {
-				n, err := secretListing.print(c, false, store.Secrets(c.Context()))
-				if n == 0 && err == nil {
-					note(c, "no secrets")
-				}
-				return err
+				return secretListing.list(c, false, store.Secrets(c.Context()), "no secrets")
 			})
 		},
 	}

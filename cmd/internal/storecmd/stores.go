@@ -17,73 +17,61 @@ type opening func(globals *cli.Globals, f func(*storage.Dir) error) error
 
 // withDir runs f on the data directory, which must be there.
 func withDir(globals *cli.Globals, f func(*storage.Dir) error) error {
-	dir, err := globals.OpenExisting()
-	if err != nil {
-		return err
-	}
-	return closing(dir, f(dir.Dir))
+	return inDir(globals.OpenExisting, f)
 }
 
 // lookIntoDir runs f on the data directory, which must be there and is not changed.
 func lookIntoDir(globals *cli.Globals, f func(*storage.Dir) error) error {
-	dir, err := globals.OpenToLook()
-	if err != nil {
-		return err
-	}
-	return closing(dir, f(dir.Dir))
-}
-
-// lookIntoObjects runs f on the object cache, which is not changed.
-func lookIntoObjects(globals *cli.Globals, f func(*objects.Store) error) error {
-	return lookIntoDir(globals, func(dir *storage.Dir) error { return onObjects(dir, f) })
-}
-
-// lookIntoControl runs f on the control store, which is not changed.
-func lookIntoControl(globals *cli.Globals, f func(*control.Store) error) error {
-	return lookIntoDir(globals, func(dir *storage.Dir) error { return onControl(dir, f) })
-}
-
-// withControl runs f on the control store.
-func withControl(globals *cli.Globals, f func(*control.Store) error) error {
-	return withDir(globals, func(dir *storage.Dir) error { return onControl(dir, f) })
-}
-
-func onControl(dir *storage.Dir, f func(*control.Store) error) error {
-	store, err := dir.Control()
-	if err != nil {
-		return err
-	}
-	return f(store)
+	return inDir(globals.OpenToLook, f)
 }
 
 // fillDir runs f on the data directory, which may be new.
 func fillDir(globals *cli.Globals, f func(*storage.Dir) error) error {
-	dir, err := globals.OpenToFill()
+	return inDir(globals.OpenToFill, f)
+}
+
+// inDir closes the directory when the work on it has ended, and reports what went wrong with either.
+func inDir(open func() (*cli.Stores, error), f func(*storage.Dir) error) error {
+	dir, err := open()
 	if err != nil {
 		return err
 	}
-	return closing(dir, f(dir.Dir))
-}
-
-// fillControl runs f on the control store of a data directory that may be new.
-func fillControl(globals *cli.Globals, f func(*control.Store) error) error {
-	return fillDir(globals, func(dir *storage.Dir) error { return onControl(dir, f) })
-}
-
-func onObjects(dir *storage.Dir, f func(*objects.Store) error) error {
-	store, err := dir.Objects()
-	if err != nil {
-		return err
-	}
-	return f(store)
-}
-
-// closing closes the directory when its work has ended, and reports what went wrong with either.
-func closing(dir *cli.Stores, err error) error {
+	err = f(dir.Dir)
 	if closeErr := dir.Close(); closeErr != nil {
 		return errors.Join(err, closeErr)
 	}
 	return err
+}
+
+// lookIntoObjects runs f on the object cache, which is not changed.
+func lookIntoObjects(globals *cli.Globals, f func(*objects.Store) error) error {
+	return lookIntoDir(globals, on((*storage.Dir).Objects, f))
+}
+
+// lookIntoControl runs f on the control store, which is not changed.
+func lookIntoControl(globals *cli.Globals, f func(*control.Store) error) error {
+	return lookIntoDir(globals, on((*storage.Dir).Control, f))
+}
+
+// withControl runs f on the control store.
+func withControl(globals *cli.Globals, f func(*control.Store) error) error {
+	return withDir(globals, on((*storage.Dir).Control, f))
+}
+
+// fillControl runs f on the control store of a data directory that may be new.
+func fillControl(globals *cli.Globals, f func(*control.Store) error) error {
+	return fillDir(globals, on((*storage.Dir).Control, f))
+}
+
+// on returns what runs f on a store of a data directory.
+func on[S any](store func(*storage.Dir) (S, error), f func(S) error) func(*storage.Dir) error {
+	return func(dir *storage.Dir) error {
+		s, err := store(dir)
+		if err != nil {
+			return err
+		}
+		return f(s)
+	}
 }
 
 // hinting adds to an error that wraps sentinel what to do about it.

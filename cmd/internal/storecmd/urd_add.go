@@ -132,14 +132,12 @@ func putURDs(c *cobra.Command, store *control.Store, urds []*xmlschema.URD) erro
 		note(c, "warning: no secret is named %s: webrace-store secret set stores it", name)
 	}
 	effects := map[control.Effect]int{}
-	out := newRows(c.OutOrStdout(), []string{"id", "effect"}, false)
+	var rows [][]any
 	for _, change := range changes {
 		effects[change.Effect]++
-		if err := out.row(change.ID, string(change.Effect)); err != nil {
-			return err
-		}
+		rows = append(rows, []any{change.ID, string(change.Effect)})
 	}
-	if err := out.flush(); err != nil {
+	if err := WriteTable(c.OutOrStdout(), []string{"id", "effect"}, rows); err != nil {
 		return err
 	}
 	if len(urds) != 1 {
