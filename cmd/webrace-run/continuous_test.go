@@ -47,8 +47,8 @@ func (w *world) goOn(urds []*xmlschema.URD, set ...string) *live {
 		w.t.Fatal(err)
 	}
 	l.put(urds...)
-	s := &session{dir: l.dir, out: out, admin: admin.New(), continuous: true}
-	if l.runs, err = s.start(w.t.Context(), loaded, []string{"webrace"}); err != nil {
+	p := &process{sessions: []*session{{dir: l.dir}}, out: out, admin: admin.New(), continuous: true}
+	if l.runs, err = p.start(w.t.Context(), loaded, []string{"webrace"}); err != nil {
 		w.t.Fatal(err)
 	}
 	return l

@@ -276,14 +276,14 @@ func runMortal(ctx context.Context, rng *rand.Rand, items int64, data, urds, sta
 	if _, err := importURDs(ctx, dir, requests); err != nil {
 		return err
 	}
-	s := &session{dir: dir, out: out, admin: admin.New()}
-	runs, err := s.start(ctx, loaded, names)
+	p := &process{sessions: []*session{{dir: dir}}, out: out, admin: admin.New()}
+	runs, err := p.start(ctx, loaded, names)
 	if err != nil {
 		return err
 	}
 	go dieAtWork(runs[0], 1+rng.Int64N(items), time.Duration(rng.IntN(5000))*time.Microsecond, stage)
 	waitAll(runs)
-	_, err = s.results(runs, false)
+	_, err = p.results(runs, false)
 	return err
 }
 

@@ -425,8 +425,8 @@ func (s rdfSite) crawlBeside(t *testing.T, data, context string) (seen sight) {
 		t.Fatal(err)
 	}
 	seen.look(t, store, context)
-	session := &session{dir: dir, out: out, admin: admin.New()}
-	runs, err := session.start(t.Context(), loaded, names)
+	p := &process{sessions: []*session{{dir: dir}}, out: out, admin: admin.New()}
+	runs, err := p.start(t.Context(), loaded, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -439,7 +439,7 @@ func (s rdfSite) crawlBeside(t *testing.T, data, context string) (seen sight) {
 		seen.look(t, store, context)
 	}
 	seen.look(t, store, context)
-	if _, err := session.results(runs, false); err != nil {
+	if _, err := p.results(runs, false); err != nil {
 		t.Error(err)
 	}
 	return seen

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -39,8 +41,8 @@ type reloads struct {
 	continuous bool
 
 	mu     sync.Mutex
-	config *config.Config // what holds
-	runs   map[string]*pipeline.Run
+	config *config.Config           // what holds
+	runs   map[string]*pipeline.Run // by the names that people know them by
 }
 
 // begin obeys SIGHUP and watches the files, if that is wanted, until the function that it returns is called.
@@ -115,7 +117,8 @@ func (r *reloads) fits(loaded *config.Config) error {
 	if loaded.Data != r.config.Data {
 		return fmt.Errorf("the data directory is %s now; it was %s, which is open: start anew", loaded.Data, r.config.Data)
 	}
-	for name := range r.runs {
+	for _, run := range r.runs {
+		name := run.Graph().Name
 		before, err := r.config.Graph(name)
 		if err != nil {
 			return err
@@ -137,33 +140,42 @@ func (r *reloads) apply(ctx context.Context, loaded *config.Config) (string, err
 	defer cancel()
 	var changes []string
 	var errs []error
-	for _, info := range loaded.Pipelines {
-		run := r.runs[info.Name]
-		if run == nil {
-			continue
-		}
-		graph, err := loaded.Graph(info.Name)
+	for _, name := range r.inOrder(loaded) {
+		run := r.runs[name]
+		graph, err := loaded.Graph(run.Graph().Name)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		change, err := run.Reload(ctx, graph)
 		if err != nil {
-			r.admin.ReloadFailed(info.Name, err)
+			r.admin.ReloadFailed(name, err)
 		}
 		switch {
 		case errors.Is(err, pipeline.ErrEnded):
-			changes = append(changes, info.Name+": it has ended, or is about to")
+			changes = append(changes, name+": it has ended, or is about to")
 		case err != nil:
 			errs = append(errs, err)
 		default:
-			changes = append(changes, info.Name+": "+change.String())
+			changes = append(changes, name+": "+change.String())
 		}
 	}
 	if len(errs) > 0 && len(changes) > 0 {
 		errs = append(errs, fmt.Errorf("but %s", strings.Join(changes, "; ")))
 	}
 	return strings.Join(changes, "\n"), errors.Join(errs...)
+}
+
+// inOrder returns the names of what runs in the order of the configuration.
+func (r *reloads) inOrder(loaded *config.Config) (names []string) {
+	for _, info := range loaded.Pipelines {
+		for _, name := range slices.Sorted(maps.Keys(r.runs)) {
+			if r.runs[name].Graph().Name == info.Name {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // problem prints what is wrong on stderr; findings come with the lines that they are about.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/config"
@@ -112,12 +113,16 @@ func runPipelines(c *cobra.Command, globals *cli.Globals, flags runFlags, names 
 			return errors.Join(err, endTrace())
 		}
 	}
-	s := &session{dir: dir, out: l.out, room: watch, admin: handler, continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer, dry: l.dry.options()}
-	if flags.output != nil {
-		s.around = flags.output.around
+	p := &process{
+		sessions: []*session{{dir: dir}}, out: l.out, room: watch, admin: handler,
+		socket: dir.Path(storage.SocketName), commands: storecmd.Answer(dir),
+		continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer, dry: l.dry.options(),
 	}
-	s.reloads = &reloads{flags: flags.reload, out: l.out, admin: handler, continuous: flags.continuous, load: l.load}
-	reports, runErr := s.run(c.Context(), l.config, names)
+	if flags.output != nil {
+		p.around = flags.output.around
+	}
+	p.reloads = &reloads{flags: flags.reload, out: l.out, admin: handler, continuous: flags.continuous, load: l.load}
+	reports, runErr := p.run(c.Context(), l.config, names)
 	runErr = errors.Join(runErr, endTrace())
 	if reports == nil {
 		return errors.Join(runErr, then(dir, nil))
