@@ -42,6 +42,9 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 	if err := empty.Close(); err != nil {
 		return err
 	}
+	if s.postgres != nil {
+		return s.copyToFile(ctx, path)
+	}
 	// Neither the writer's connection, which is wanted, nor one that may not write anything.
 	copier, err := connect(s.name, 1, s.reading)
 	if err != nil {
@@ -56,6 +59,19 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 		return err
 	}
 	return errors.Join(written.Sync(), written.Close())
+}
+
+// copyToFile makes a database of SQLite of one that is another's.
+func (s *Store) copyToFile(ctx context.Context, path string) error {
+	file, err := Open(path, Options{})
+	if err != nil {
+		return err
+	}
+	_, err = CopyAll(ctx, s, file)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return removeIfThere(file.generationPath())
 }
 
 func removeIfThere(path string) error {

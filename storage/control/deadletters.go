@@ -35,6 +35,9 @@ func (s *Store) PutDeadLetter(ctx context.Context, l DeadLetter) (id string, err
 	if l.Item == nil {
 		l.Item = []byte{}
 	}
+	if s.postgres != nil {
+		l.Error = storable(l.Error) // which may quote any bytes
+	}
 	err = s.write(ctx, singleRows, "put dead letter "+l.ID, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO dead_letter (`+letterColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET time = excluded.time, pipeline = excluded.pipeline, stage = excluded.stage,

@@ -3,9 +3,9 @@ package control
 // schemaName is the schema that all tables are in.
 const schemaName = "webrace"
 
-// tables are the names of all tables, in the order in which they are copied.
-var tables = []string{
-	"counter", "urd_xml", "urd", "keyword", "removed", "aci", "shown", "mirror", "trimmed_today", "trimmed", "withheld", "notice",
+// contents are the names of all tables but that of the counters.
+var contents = []string{
+	"urd_xml", "urd", "keyword", "removed", "aci", "shown", "mirror", "trimmed_today", "trimmed", "withheld", "notice",
 	"cursor", "dead_letter", "owner", "usage", "budget", "secret",
 }
 

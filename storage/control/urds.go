@@ -155,6 +155,6 @@ func scanRevision(r *sql.Rows) (Revision, error) {
 
 // list writes strings as one argument, for json_each to take apart.
 func list(values []string) string {
-	text, _ := json.Marshal(values) // strings always have a JSON form
+	text, _ := json.Marshal(append([]string{}, values...)) // strings always have a JSON form, and no strings are a list, too
 	return string(text)
 }
