@@ -107,6 +107,7 @@ var tokenCases = []struct{ name, in, text, links string }{
 	{"script: --!> closes no escape", "a<script><!--<script>--!></script></script>b", "ab", ""},
 	{"script: NUL within names", "a<script><!--<script\x00></script>b<script>\x00</script\x00></script>c", "abc", ""},
 	{"script: not ended", "a<script><!--<script></script>b", "a", ""},
+	{lostInScript, "a<sCript><!--<<sCript </sCript>b</script>c</script>d<script><!--<!<script></script>e", "acd", ""},
 
 	// Character references.
 	{"reference: cut off", "a&<i>b&#<i>c&#x<i>d&am<i>e&", "a&b&#c&#xd&ame&", ""},
@@ -144,8 +145,11 @@ var tokenCases = []struct{ name, in, text, links string }{
 	{"MathML closes itself", "<math/>a<![CDATA[b>c]]>", "ac]]>", ""},
 }
 
+const lostInScript = "script: escaped, with a less-than sign that begins no tag"
+
 // otherInTree holds why the tree of some of these has other words.
 var otherInTree = map[string]string{
+	lostInScript:                                    "the tokenizer of x/net/html loses a less-than sign",
 	"CDATA in MathML":                               "x/net/html decodes references in CDATA sections",
 	"plaintext: as an end tag it is a tag":          "the tree drops an end tag that ends nothing, after the fact",
 	"SVG: title is no raw text":                     "an end tag that crosses others ends the SVG here, nothing there",
@@ -163,8 +167,9 @@ func TestTokens(t *testing.T) {
 		if text, links := render(&s.Text), strings.Join(got.links, " "); text != c.text || links != c.links {
 			t.Errorf("%s: %q\n got %q, links %q\nwant %q, links %q", c.name, c.in, text, links, c.text, c.links)
 		}
-		if diff := difference(expected([]byte(c.in)), got); diff != "" {
-			t.Errorf("%s: %q (-tokenizer +scanner):\n%s", c.name, c.in, diff)
+		want := expected([]byte(c.in))
+		if diff := difference(want, got); (diff != "") != want.lost {
+			t.Errorf("%s: %q, lost %v (-tokenizer +scanner):\n%s", c.name, c.in, want.lost, diff)
 		}
 		words := func(words []word) (texts []string) {
 			for _, w := range withoutMarks(words) {
