@@ -449,6 +449,8 @@ func TestOpening(t *testing.T) {
 		{[]string{"heading: The ferry", "at nine", "heading: The bus"}, map[int]func(*webrace.Block){0: entry(1), 1: entry(1), 2: entry(2)}, 300, "The ferry · at nine · The bus"},
 		{[]string{strings.Repeat("word ", 25), strings.Repeat("more ", 25)}, nil, 300, strings.TrimSpace(strings.Repeat("word ", 25)) + " · " + strings.Repeat("more ", 5) + "…"},
 		{[]string{"The ferry leaves", "At nine"}, nil, 25, "The ferry leaves"},
+		{[]string{"heading: –", " ★★★\n☆ ", "★"}, nil, 300, "–"},
+		{[]string{"★★★"}, nil, 7, "★★"},
 		{[]string{"The ferry leaves", "At nine o'clock in the morning"}, nil, 36, "The ferry leaves · At nine o …"},
 	} {
 		text := textOf(c.text...)

@@ -1,6 +1,10 @@
 package match
 
-import "github.com/webrace/webrace"
+import (
+	"cmp"
+
+	"github.com/webrace/webrace"
+)
 
 const (
 	betweenBlocks = " · "
@@ -8,7 +12,8 @@ const (
 	leastOpened = 12
 )
 
-// opening returns what the main part of the page begins with: its first blocks, as far as they have 30 tokens and fit.
+// opening returns what the main part of the page begins with: its first blocks, as far as they have 30 tokens and fit;
+// where none of them has a word, the first as it is.
 func (p *page) opening(among extent, size int) (text string) {
 	left := int32(summaryTokens)
 	for at := p.firstToken(among); at >= 0 && left > 0; at = p.nextOpened(at, among) {
@@ -26,7 +31,17 @@ func (p *page) opening(among extent, size int) (text string) {
 		left -= w.last - at + 1
 		text += w.fit(room)
 	}
-	return text
+	return cmp.Or(text, p.wordless(among, size))
+}
+
+// wordless returns the first block that is looked at and has any text, such as the stars of a rating.
+func (p *page) wordless(among extent, size int) string {
+	for i, b := range p.text.Blocks {
+		if text := appendCollapsed(nil, p.text.Slice(b)); len(text) > 0 && p.looksAt(int32(i), among) {
+			return string(text[:wholeRunes(string(text), size)])
+		}
+	}
+	return ""
 }
 
 // firstToken returns the first token that is looked at in the best field that has one, or that of the entry in which it

@@ -92,7 +92,7 @@ func entriesOf(text *webrace.Text) []oraclePage {
 }
 
 func (f *oracleFeed) oracle(g *wantedGroup, threshold int, seen, once bool) (v oracleVerdict) {
-	told, words := map[int]bool{}, 0
+	told := map[int]bool{}
 	for i := range f.entries {
 		page := &f.entries[i]
 		if len(page.blocks) == 0 {
@@ -103,7 +103,6 @@ func (f *oracleFeed) oracle(g *wantedGroup, threshold int, seen, once bool) (v o
 			continue
 		}
 		told[i+1], v.alerts, v.relevance = true, true, max(v.relevance, one.relevance)
-		words += page.words
 	}
 	matched, all := map[int]bool{}, map[int]bool{}
 	at := make([]int, len(f.entries)) // the block of each entry that comes next
@@ -126,7 +125,7 @@ func (f *oracleFeed) oracle(g *wantedGroup, threshold int, seen, once bool) (v o
 	if len(matched) == 0 {
 		matched = all
 	}
-	v.matched, v.wordless = oracleDigest(f.text, matched), words == 0
+	v.matched, v.blank = oracleDigest(f.text, matched), isBlank(f.text, func(block int) bool { return all[block] })
 	return v
 }
 

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"iter"
 	"maps"
@@ -176,7 +177,7 @@ type oracleVerdict struct {
 	alerts    bool
 	relevance int
 	matched   webrace.Digest
-	wordless  bool // the entries that are told of have no words
+	blank     bool // nothing that is told of has any text
 }
 
 var quarters = map[webrace.Field]int64{webrace.FieldTitle: 16, webrace.FieldHeading: 8, webrace.FieldBody: 4, webrace.FieldNavigation: 1}
@@ -258,6 +259,7 @@ func oracle(g *wantedGroup, threshold int, p *oraclePage, before *seenBefore) (v
 	if !v.alerts {
 		return v
 	}
+	v.blank = isBlank(p.text, told)
 	matched := map[int]bool{}
 	g.walk(true, func(w *wanted, scored bool) {
 		for block := range p.blocks {
@@ -273,6 +275,16 @@ func oracle(g *wantedGroup, threshold int, p *oraclePage, before *seenBefore) (v
 	}
 	v.matched = oracleDigest(p.text, matched)
 	return v
+}
+
+// isBlank reports whether none of some blocks has any text. A reader of documents makes no such block.
+func isBlank(text *webrace.Text, told func(block int) bool) bool {
+	for i, b := range text.Blocks {
+		if told(i) && len(bytes.TrimSpace(text.Slice(b))) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // news returns which blocks are told of a page on which the condition holds.

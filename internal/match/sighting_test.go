@@ -81,7 +81,7 @@ func compareSighting(t *testing.T, x *Index, groups []wantedGroup, thresholds []
 				t.Fatalf("profile %+v\npage %q\nrelevance %d and %d (%v), digest %x and %x; want %d, %x\n%s", groups[i], text.Bytes,
 					a.Relevance, b.Relevance, relevances[a.ID], a.Matched[:4], b.Matched[:4], want.relevance, want.matched[:4], a.Explanation)
 			}
-			if len(a.Summary) > o.Summary || (a.Summary == "") != want.wordless {
+			if len(a.Summary) > o.Summary || (a.Summary == "") != want.blank {
 				t.Fatalf("summary %q in %d bytes", a.Summary, o.Summary)
 			}
 		}
