@@ -217,11 +217,7 @@ type TapError struct {
 }
 
 func (e *TapError) Error() string {
-	text := e.Message
-	if e.Hint != "" {
-		text += " (did you mean " + e.Hint + "?)"
-	}
-	return text + "; there is " + strings.Join(e.Points, ", ")
+	return e.Message + suggest.DidYouMean(e.Hint) + "; there is " + strings.Join(e.Points, ", ")
 }
 
 // ParseTapPoint reads STAGE, STAGE.PORT or STAGE:in.

@@ -105,7 +105,8 @@ func crawl(c *cobra.Command, globals *cli.Globals, flags crawlFlags, run runFlag
 		case reports == nil:
 			return command.takeBack(c.Context(), dir, c.ErrOrStderr(), "the crawl could not begin", func(*xmlschema.URD) bool { return true })
 		case len(flags.keywords) == 0:
-			return errors.Join(listPages(c, dir, before), flags.someSitemap(reports))
+			stored := listPages(c.Context(), cli.Prose(c.OutOrStdout()), dir, before, "stored:", ": webrace-store cache ls")
+			return errors.Join(stored, flags.someSitemap(reports))
 		}
 		return errors.Join(command.tell(c, dir, before), flags.someSitemap(reports))
 	})
@@ -152,32 +153,27 @@ func (u *commandURDs) tell(c *cobra.Command, dir *storage.Dir, since reached) er
 // shownPages is how many pages a crawl names that looks for nothing.
 const shownPages = 10
 
-// listPages names the first pages that were stored since.
-func listPages(c *cobra.Command, dir *storage.Dir, since reached) error {
+// listPages names the first pages that were stored since, if any, below a heading; where tells how to see the others.
+func listPages(ctx context.Context, w io.Writer, dir *storage.Dir, since reached, heading, where string) error {
 	documents, err := dir.Objects()
+	if err != nil || documents.Last() == since.version {
+		return err
+	}
+	versions, err := documents.Next(ctx, since.version, shownPages)
 	if err != nil {
 		return err
 	}
-	total := documents.Last() - since.version
-	if total == 0 {
-		return nil
+	fmt.Fprintln(w, heading)
+	for _, v := range versions {
+		fmt.Fprintf(w, "  %s  %s\n", v.URL, titleOf(documents, v))
 	}
-	versions, err := documents.Next(c.Context(), since.version, shownPages)
-	if err != nil {
-		return err
-	}
-	w := cli.Prose(c.OutOrStdout())
-	fmt.Fprintln(w, "stored:")
-	showVersions(w, documents, versions)
-	if more := int(total) - len(versions); more > 0 {
-		fmt.Fprintf(w, "  … and %d more: webrace-store cache ls\n", more)
-	}
+	tellMore(w, int(documents.Last()-since.version)-len(versions), where)
 	return nil
 }
 
-func showVersions(w io.Writer, documents *objects.Store, versions []objects.Version) {
-	for _, v := range versions {
-		fmt.Fprintf(w, "  %s  %s\n", v.URL, titleOf(documents, v))
+func tellMore(w io.Writer, more int, where string) {
+	if more > 0 {
+		fmt.Fprintf(w, "  … and %d more%s\n", more, where)
 	}
 }
 

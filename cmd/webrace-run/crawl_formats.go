@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline/codec"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/objects"
@@ -29,9 +30,7 @@ var outputFields = []string{
 type jsonLines struct{ out *json.Encoder }
 
 func newJSONLines(out io.Writer, _ string, _ *storage.Dir, _ bool) (documentWriter, error) {
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	return jsonLines{encoder}, nil
+	return jsonLines{cli.NewEncoder(out)}, nil
 }
 
 func (w jsonLines) write(d *webrace.Document) error {

@@ -120,22 +120,7 @@ func (d *dryRun) tell(ctx context.Context, dir *storage.Dir) error {
 		return nil
 	}
 	w := cli.Prose(d.w)
-	return errors.Join(d.tellVersions(ctx, w, dir), d.tellACIs(ctx, w, dir))
-}
-
-func (d *dryRun) tellVersions(ctx context.Context, w io.Writer, dir *storage.Dir) error {
-	documents, err := dir.Objects()
-	if err != nil || documents.Last() == d.since.version {
-		return err
-	}
-	versions, err := documents.Next(ctx, d.since.version, shownPages)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(w, "would be stored:")
-	showVersions(w, documents, versions)
-	tellMore(w, int(documents.Last()-d.since.version)-len(versions))
-	return nil
+	return errors.Join(listPages(ctx, w, dir, d.since, "would be stored:", ""), d.tellACIs(ctx, w, dir))
 }
 
 func (d *dryRun) tellACIs(ctx context.Context, w io.Writer, dir *storage.Dir) error {
@@ -162,13 +147,7 @@ func (d *dryRun) tellACIs(ctx context.Context, w io.Writer, dir *storage.Dir) er
 		for _, aci := range shown {
 			cli.PrintACI(w, aci.ACI)
 		}
-		tellMore(w, len(acis)-len(shown))
+		tellMore(w, len(acis)-len(shown), "")
 	}
 	return nil
-}
-
-func tellMore(w io.Writer, more int) {
-	if more > 0 {
-		fmt.Fprintf(w, "  … and %d more\n", more)
-	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -38,8 +37,7 @@ func newList(globals *cli.Globals) *cobra.Command {
 
 // listJSON writes a line for each pipeline.
 func listJSON(w io.Writer, pipelines []config.PipelineInfo) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
+	encoder := cli.NewEncoder(w)
 	for _, p := range pipelines {
 		line := struct {
 			Name  string `json:"name"`

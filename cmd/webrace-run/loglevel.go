@@ -48,10 +48,7 @@ func parseLevels(text string, normal slog.Level, graphs []*pipeline.Graph) (leve
 			l.general = level
 		case !known[name]:
 			names := slices.Sorted(maps.Keys(known))
-			hint := ""
-			if near := suggest.Nearest(name, names); near != "" {
-				hint = " (did you mean " + near + "?)"
-			}
+			hint := suggest.DidYouMean(suggest.Nearest(name, names))
 			return l, cli.Wrongf("--log-level %s: there is no stage %q, nor a type of one%s", text, name, hint)
 		default:
 			l.named[name] = level

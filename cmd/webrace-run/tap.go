@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -133,8 +132,7 @@ func tapEnded(w io.Writer, end admin.TapEnd, q admin.TapQuery) error {
 // newItemPrinter returns what writes an item: for a person on a terminal, as JSON elsewhere.
 func newItemPrinter(w io.Writer, asJSON, body bool) func(pipeline.Tapped) error {
 	if asJSON || !cli.IsTerminal(w) {
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
+		encoder := cli.NewEncoder(w)
 		return func(item pipeline.Tapped) error { return encoder.Encode(item) }
 	}
 	s, last := newScreen(w), int64(0)

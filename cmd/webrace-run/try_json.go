@@ -2,12 +2,12 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"io"
 	"math"
 	"slices"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/match"
 )
 
@@ -92,8 +92,7 @@ func (t *trial) writeJSON(w io.Writer, text string) error {
 		}
 		v.Fields[f.name] = f.value
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
+	encoder := cli.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)
 }

@@ -26,6 +26,14 @@ func Nearest(got string, names []string) string {
 	return best
 }
 
+// DidYouMean asks at the end of a message whether a name was meant; nothing if it is "".
+func DidYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " (did you mean " + name + "?)"
+}
+
 // begunBy returns the only name that begins like this, or "".
 func begunBy(got string, names []string) (whole string) {
 	for _, name := range names {

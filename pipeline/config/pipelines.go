@@ -316,9 +316,8 @@ type placed interface {
 func (v *value) optionFinding(f finding.Finding, err error) finding.Finding {
 	at, inside := v.finding(f.Code, f.Message), placed(nil)
 	if errors.As(err, &inside) {
-		if at.Hint = inside.Meant(); at.Hint != "" {
-			at.Message = strings.TrimSuffix(f.Message, fmt.Sprintf(" (did you mean %s?)", at.Hint))
-		}
+		at.Hint = inside.Meant()
+		at.Message = strings.TrimSuffix(f.Message, suggest.DidYouMean(at.Hint))
 		if v.kind == stringValue && !v.doc.flag {
 			from, width := inside.Within()
 			at.Pos, at.Width = v.inside(from), width

@@ -77,11 +77,8 @@ func CheckField(option, name string, kinds []pipeline.Kind) error {
 	if names[name] {
 		return nil
 	}
-	err := fmt.Errorf("there is no field %q", name)
-	if near := suggest.Nearest(name, slices.Sorted(maps.Keys(names))); near != "" {
-		err = fmt.Errorf("there is no field %q (did you mean %s?)", name, near)
-	}
-	return &pipeline.OptionError{Option: option, Err: err}
+	near := suggest.Nearest(name, slices.Sorted(maps.Keys(names)))
+	return &pipeline.OptionError{Option: option, Err: fmt.Errorf("there is no field %q%s", name, suggest.DidYouMean(near))}
 }
 
 // KindMeant returns the one kind that a condition leaves to values that meet it, as `kind == "aci" and relevance > 50`

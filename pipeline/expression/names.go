@@ -69,14 +69,10 @@ func (w *walker) unknownName(source file.Source) error {
 	message := fmt.Sprintf("there is no %q", name)
 	candidates := append(slices.Sorted(maps.Keys(w.scope.names)), functionNames...)
 	near := suggest.Nearest(name, candidates)
-	switch near {
-	case "":
-	case name:
+	if near == name {
 		message, near = fmt.Sprintf("there is no field %[1]q, and the function of that name needs arguments: %[1]s(…)", name), ""
-	default:
-		message += fmt.Sprintf(" (did you mean %s?)", near)
 	}
-	at := &file.Error{Location: w.unknown.Location(), Message: message}
+	at := &file.Error{Location: w.unknown.Location(), Message: message + suggest.DidYouMean(near)}
 	at.Bind(source)
 	return &nearError{at, near}
 }

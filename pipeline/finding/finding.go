@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/internal/terminal"
 )
 
@@ -107,10 +108,7 @@ func (f Finding) text() string {
 	if f.Warning {
 		text = "warning: " + text
 	}
-	if f.Hint == "" {
-		return text
-	}
-	return fmt.Sprintf("%s (did you mean %s?)", text, f.Hint)
+	return text + suggest.DidYouMean(f.Hint)
 }
 
 // List is everything that is wrong with a configuration, in the order of the files and lines.

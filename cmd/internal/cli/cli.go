@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -161,6 +162,13 @@ func Columns(w any) int {
 		return 0
 	}
 	return max(Width(w), narrowest)
+}
+
+// NewEncoder writes JSON for programs, a value a line, with < and & as they are.
+func NewEncoder(w io.Writer) *json.Encoder {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder
 }
 
 // Prose returns what text for a person is written to, in whole lines: a terminal gets them broken between words.

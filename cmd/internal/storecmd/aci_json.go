@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -18,7 +19,7 @@ func jsonOfACI(a control.ACI) xmlschema.Record {
 
 func writeACILines(w io.Writer, acis iter.Seq2[control.ACI, error]) error {
 	buffer := bufio.NewWriter(w)
-	encoder := newEncoder(buffer)
+	encoder := cli.NewEncoder(buffer)
 	for aci, err := range acis {
 		if err == nil {
 			err = encoder.Encode(jsonOfACI(aci))

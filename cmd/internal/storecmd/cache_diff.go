@@ -98,7 +98,7 @@ func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbe
 	}
 	switch {
 	case f.json:
-		err = newEncoder(c.OutOrStdout()).Encode(d.json())
+		err = cli.NewEncoder(c.OutOrStdout()).Encode(d.json())
 	case len(d.changes) > 0:
 		_, err = io.WriteString(cli.Exact(c.OutOrStdout()), d.format(f, cli.IsTerminal(c.OutOrStdout())))
 	}

@@ -93,7 +93,7 @@ func importError(ctx context.Context, err error) error {
 
 func (r importJSON) print(c *cobra.Command, asJSON bool) error {
 	if asJSON {
-		return newEncoder(c.OutOrStdout()).Encode(r)
+		return cli.NewEncoder(c.OutOrStdout()).Encode(r)
 	}
 	for _, s := range r.Records {
 		url := ""

@@ -64,7 +64,7 @@ func newCacheMeta(globals *cli.Globals) *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return newEncoder(c.OutOrStdout()).Encode(jsonOfMeta(v.Number, &meta))
+					return cli.NewEncoder(c.OutOrStdout()).Encode(jsonOfMeta(v.Number, &meta))
 				}
 				_, err = fmt.Fprintf(c.OutOrStdout(), "%s\n", meta.Canonical())
 				return err

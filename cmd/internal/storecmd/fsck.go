@@ -79,7 +79,7 @@ type fsckFinding struct {
 // reportFindings returns what writes a finding, as a line for a person or as one of JSON.
 func reportFindings(c *cobra.Command, asJSON bool) func(fsck.Finding) error {
 	if asJSON {
-		out := newEncoder(c.OutOrStdout())
+		out := cli.NewEncoder(c.OutOrStdout())
 		return func(f fsck.Finding) error { return out.Encode(fsckFinding(f)) }
 	}
 	out := cli.Prose(c.OutOrStdout())

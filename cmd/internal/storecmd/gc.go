@@ -74,7 +74,7 @@ func (f *gcFlags) run(c *cobra.Command, dir *storage.Dir) error {
 			return err
 		}
 		if f.asJSON {
-			return newEncoder(c.OutOrStdout()).Encode(map[string]int64{"versions": int64(versions), "bytes": bytes})
+			return cli.NewEncoder(c.OutOrStdout()).Encode(map[string]int64{"versions": int64(versions), "bytes": bytes})
 		}
 		_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s would be removed, of %s before compression\n", cli.Count(versions, "version"), terminal.Size(bytes))
 		return err
@@ -91,7 +91,7 @@ func (f *gcFlags) run(c *cobra.Command, dir *storage.Dir) error {
 		note(c, "%s that were set aside are removed", terminal.Size(bytes))
 	}
 	if f.asJSON {
-		return newEncoder(c.OutOrStdout()).Encode(collection{
+		return cli.NewEncoder(c.OutOrStdout()).Encode(collection{
 			done.Versions, done.Bodies, done.Kept, done.Expired, done.Trimmed, done.Segments, done.Freed,
 			done.Quads.Contexts, done.Quads.Quads,
 		})

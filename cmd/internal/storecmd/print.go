@@ -76,7 +76,7 @@ type rows struct {
 
 func newRows(w io.Writer, header []string, asJSON bool) *rows {
 	buffer := bufio.NewWriter(w)
-	return &rows{w: buffer, json: newEncoder(buffer), screen: cli.IsTerminal(w) && !asJSON, header: header, width: cli.Columns(w)}
+	return &rows{w: buffer, json: cli.NewEncoder(buffer), screen: cli.IsTerminal(w) && !asJSON, header: header, width: cli.Columns(w)}
 }
 
 // WriteTable writes rows as all commands here do: aligned under a header on a terminal, with tabs between the fields
@@ -102,12 +102,6 @@ func (r *rows) flush() error {
 		r.table, r.header = nil, nil
 	}
 	return r.w.Flush()
-}
-
-func newEncoder(w io.Writer) *json.Encoder {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	return encoder
 }
 
 func (r *rows) row(fields ...any) error {

@@ -60,7 +60,7 @@ func importQuads(c *cobra.Command, store *quads.Store, name string, in io.Reader
 		return importingError(ctx, err, done)
 	}
 	if asJSON {
-		return newEncoder(c.OutOrStdout()).Encode(quadsImported(done))
+		return cli.NewEncoder(c.OutOrStdout()).Encode(quadsImported(done))
 	}
 	return WriteTable(c.OutOrStdout(), nil, [][]any{
 		{"contexts", done.Contexts}, {"quads added", done.Added}, {"quads removed", done.Removed}, {"quads ignored", done.Ignored},

@@ -18,7 +18,7 @@ func (f *showFlags) print(c *cobra.Command, s *quads.Snapshot, t *thing) error {
 	case err != nil:
 		return err
 	case f.json:
-		return newEncoder(c.OutOrStdout()).Encode(t.json(sources))
+		return cli.NewEncoder(c.OutOrStdout()).Encode(t.json(sources))
 	case cli.IsTerminal(c.OutOrStdout()):
 		return t.onScreen(c, sources)
 	}

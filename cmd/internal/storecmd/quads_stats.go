@@ -57,7 +57,7 @@ class and triples of each property.`,
 
 func printQuadStats(c *cobra.Command, s quads.Stats, asJSON bool) error {
 	if asJSON {
-		return newEncoder(c.OutOrStdout()).Encode(quadStatsJSON(s))
+		return cli.NewEncoder(c.OutOrStdout()).Encode(quadStatsJSON(s))
 	}
 	return WriteTable(c.OutOrStdout(), nil, [][]any{
 		{"contexts", s.Contexts}, {"quads", s.Quads}, {"quads about contexts", s.Provenance}, {"terms", s.Terms},

@@ -120,7 +120,7 @@ func (p jsonHits) hit(h fulltext.Hit, fragments []string) error {
 	if fragments == nil {
 		fragments = []string{}
 	}
-	return newEncoder(p.w).Encode(hitJSON{
+	return cli.NewEncoder(p.w).Encode(hitJSON{
 		h.URL, h.Title, h.Version, h.Superseded, moment(h.Date), h.Language, h.Type, h.Score, fragments,
 	})
 }
@@ -136,7 +136,7 @@ func (p jsonHits) facets(r fulltext.Results) error {
 			view.Others[name] = facet.Others
 		}
 	}
-	return newEncoder(p.w).Encode(view)
+	return cli.NewEncoder(p.w).Encode(view)
 }
 
 // plainHits shows a few lines a hit, as long as they are, and facets between tabs.

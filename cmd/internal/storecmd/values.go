@@ -37,7 +37,7 @@ func printValues[T any](c *cobra.Command, expression string, asJSON bool, all it
 	if err != nil {
 		return 0, cli.Wrong(err)
 	}
-	encoder := newEncoder(c.OutOrStdout())
+	encoder := cli.NewEncoder(c.OutOrStdout())
 	for one, err := range all {
 		if err != nil {
 			return n, err

@@ -49,7 +49,7 @@ func why(c *cobra.Command, dir *storage.Dir, queues frontiers, url string, asJSO
 		note(c, "nothing was crawled yet, so no crawl came to %s", url)
 		return nil
 	}
-	encoder := newEncoder(c.OutOrStdout())
+	encoder := cli.NewEncoder(c.OutOrStdout())
 	for _, s := range all {
 		a, err := answerTo(c.Context(), dir, queues, s)
 		if err != nil {
