@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webrace/webrace/internal/testutil/postgres"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 		writeUntilKilled(path)
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(postgres.Main(m))
 }
 
 // writeUntilKilled acknowledges on its standard output, by number, each pair of URDs and the ACI it wrote.

@@ -1,6 +1,12 @@
 package control
 
-import "fmt"
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/webrace/webrace/xmlschema"
+)
 
 // Pages returns how many pages a store's database has.
 func Pages(s *Store) (n int, err error) {
@@ -10,5 +16,35 @@ func Pages(s *Store) (n int, err error) {
 // LimitPages makes the disk of a store full when its database has so many pages.
 func LimitPages(s *Store, n int) error {
 	_, err := s.writer.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", n))
+	return err
+}
+
+// CountUnlocked prepares [PutUnlocked].
+func CountUnlocked(s *Store) error {
+	_, err := s.writer.Exec("CREATE SEQUENCE unlocked")
+	return err
+}
+
+// PutUnlocked is [Store.PutACIs] without a lock on who else does so, where the server gives the numbers. It commits
+// when beforeCommit has returned.
+func PutUnlocked(ctx context.Context, s *Store, acis []*xmlschema.ACI, beforeCommit func()) error {
+	rows, err := encodeACIs(acis)
+	if err != nil {
+		return err
+	}
+	err = s.write(ctx, singleRows, "put ACIs", func(tx *sql.Tx) error {
+		e, err := s.newEmission(ctx, tx, true)
+		for i := range rows {
+			if err == nil {
+				err = tx.QueryRowContext(ctx, "SELECT nextval('unlocked') - 1").Scan(&e.last)
+			}
+			if err == nil {
+				err = e.put(&rows[i])
+			}
+		}
+		beforeCommit()
+		return err
+	})
+	s.told.Broadcast()
 	return err
 }
