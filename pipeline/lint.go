@@ -55,6 +55,13 @@ func (l *linter) add(pos finding.Position, code finding.Code, width int, format 
 	return &l.findings[len(l.findings)-1]
 }
 
+// at moves a finding to an option of a stage, if it is known where that is written.
+func (l *linter) at(f *finding.Finding, s *Stage, option string) {
+	if s.locate(f, option, nil) {
+		f.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", l.g.Name, s.Name, option)
+	}
+}
+
 // known reports whether the stage exists and its type is known.
 func (l *linter) known(stage string) bool {
 	return l.stages[stage] != nil && l.stages[stage].Make != nil
@@ -140,9 +147,7 @@ func (l *linter) checkWorkersKey(s *Stage) {
 		return
 	}
 	f := l.add(s.Pos, finding.CodeInvalidOptions, len(s.Name), "stage %q: workers_key: %s", s.Name, why)
-	if s.locate(f, "workers_key", nil) {
-		f.Path = fmt.Sprintf("pipeline.%s.stage.%s.workers_key", l.g.Name, s.Name)
-	}
+	l.at(f, s, "workers_key")
 }
 
 func (l *linter) checkPort(s *Stage, e Edge) {

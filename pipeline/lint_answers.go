@@ -59,9 +59,7 @@ func (l *linter) checkKept(source *Stage, a Answering) {
 	found := l.add(source.Pos, finding.CodeLossy, len(source.Name),
 		"stage %q answers before its items are done (option %s), and no queue stands between it and %s: a crash loses what is in flight: put a queue behind it, or let the answer wait",
 		source.Name, a.Option, strings.Join(ends, ", "))
-	if source.locate(found, a.Option, nil) {
-		found.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", l.g.Name, source.Name, a.Option)
-	}
+	l.at(found, source, a.Option)
 }
 
 // checkInTime reports stages that keep the items of a source for longer than its answer waits for them.

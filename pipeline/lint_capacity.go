@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -58,9 +57,7 @@ func (l *linter) checkCapacities() {
 		found := l.add(l.into[s.Name][0].ToPos, finding.CodeCapacity, len(s.Name),
 			"stage %q waits for %d items, and queue %q hands out no more than %d before they are dealt with, so it never has enough: set %s.%s to %d at least, or %s.%s to %d at most",
 			s.Name, h.Items, queue.Name, leases, queue.Name, option, h.Items, s.Name, h.Option, leases)
-		if s.locate(found, h.Option, nil) {
-			found.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", l.g.Name, s.Name, h.Option)
-		}
+		l.at(found, s, h.Option)
 	}
 }
 

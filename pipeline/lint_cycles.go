@@ -50,9 +50,7 @@ func (l *linter) checkWaits(queue string, component []string) {
 	}
 	option := waiter.Waits()
 	found := l.reportCycle(cycle, fmt.Sprintf("cycle through a queue that waits when it is full, and would stop then: choose another %s.%s", queue, option))
-	if s.locate(found, option, nil) {
-		found.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", l.g.Name, queue, option)
-	}
+	l.at(found, s, option)
 }
 
 func (l *linter) reportCycle(cycle []string, what string) *finding.Finding {

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"github.com/webrace/webrace/pipeline/finding"
@@ -30,9 +29,7 @@ func (l *linter) checkFiles() {
 		if other, taken := owners[file]; taken {
 			found := l.add(s.Pos, finding.CodeDuplicate, len(s.Name),
 				"stages %q and %q have one file for %s, %s, and each would overwrite what the other keeps: name a file for each", other, s.Name, option, path)
-			if s.locate(found, option, nil) {
-				found.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", l.g.Name, s.Name, option)
-			}
+			l.at(found, s, option)
 		}
 		owners[file] = s.Name
 	}

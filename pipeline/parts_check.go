@@ -25,10 +25,7 @@ func (r *Run) wireParts() {
 			return s.neededParts()
 		}
 		var parts []Part
-		r.failWith(n.guarded(func() error {
-			parts = provider.NeededParts()
-			return nil
-		}))
+		n.env.Guard(func() { parts = provider.NeededParts() })()
 		return parts
 	})
 	for _, n := range r.nodes {

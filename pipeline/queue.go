@@ -48,10 +48,7 @@ func (n *node) receive(taken []*Item) []*Item {
 // seal tells a queue that nothing more will come from outside its cycle.
 func (n *node) seal() {
 	n.sealed = true
-	n.run.failWith(n.guarded(func() error {
-		n.queue.Seal()
-		return nil
-	}))
+	n.env.Guard(n.queue.Seal)()
 }
 
 // takeAll hands out leases until the queue reports that nothing is left, the run drains, or another generation

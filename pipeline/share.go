@@ -87,9 +87,7 @@ func (l *linter) checkShared() {
 		}
 		if other, twice := seen[name]; twice {
 			found := l.add(s.Pos, finding.CodeStage, len(s.Name), "stages %q and %q are one queue, %s: let one stage stand where both do, or write two pipelines", other, s.Name, name)
-			if s.locate(found, "name", nil) {
-				found.Path = fmt.Sprintf("pipeline.%s.stage.%s.name", l.g.Name, s.Name)
-			}
+			l.at(found, s, "name")
 		}
 		seen[name] = s.Name
 	}

@@ -130,10 +130,7 @@ func (w *starving) look(queue StarvationReporter, behind keptBehind) {
 
 // starved asks the queue.
 func (n *node) starved(queue StarvationReporter) (starved bool) {
-	n.run.failWith(n.guarded(func() error {
-		starved = queue.Starved()
-		return nil
-	}))
+	n.env.Guard(func() { starved = queue.Starved() })()
 	return starved
 }
 
@@ -169,10 +166,7 @@ func (n *node) canHurry() bool {
 
 func (n *node) hurry() {
 	if h, able := n.impl.(EarlyReleaser); able {
-		n.run.failWith(n.guarded(func() error {
-			h.Hurry()
-			return nil
-		}))
+		n.env.Guard(h.Hurry)()
 		return
 	}
 	n.hurried.Broadcast()

@@ -11,6 +11,8 @@ import (
 
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/queue"
+	"github.com/webrace/webrace/storage/states"
 )
 
 // SearchCursor is the follower of the object cache that fills the full-text index: the stage objects of the
@@ -66,12 +68,12 @@ func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifes
 	}
 	d.keeping.Lock()
 	defer d.keeping.Unlock()
-	release, err := d.keepDone()
+	release, err := keeping(d, "queues", d.Queues, (*queue.Store).KeepDone)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	goOn, err := d.keepEnds()
+	goOn, err := keeping(d, "states", d.States, (*states.Store).KeepEnds)
 	if err != nil {
 		return nil, err
 	}
@@ -111,28 +113,16 @@ func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifes
 	return m, err
 }
 
-// keepDone has the queues keep what is done until release is called.
-func (d *Dir) keepDone() (release func(), err error) {
-	if !exists(d.Path("queues")) {
+// keeping has a store, if it was ever used, keep what is done, or what has ended, until goOn is called.
+func keeping[S any](d *Dir, name string, open func() (S, error), keep func(S) (goOn func())) (goOn func(), err error) {
+	if !exists(d.Path(name)) {
 		return func() {}, nil
 	}
-	queues, err := d.Queues()
+	store, err := open()
 	if err != nil {
 		return nil, err
 	}
-	return queues.KeepDone(), nil
-}
-
-// keepEnds lets no item end that has written to a state until goOn is called.
-func (d *Dir) keepEnds() (goOn func(), err error) {
-	if !exists(d.Path("states")) {
-		return func() {}, nil
-	}
-	states, err := d.States()
-	if err != nil {
-		return nil, err
-	}
-	return states.KeepEnds(), nil
+	return keep(store), nil
 }
 
 // secrets counts the secrets of the directory.

@@ -167,7 +167,8 @@ func (c *check) begin(name string) error {
 	if err := c.dir.forgetMade(name); err != nil {
 		return err
 	}
-	if name == "control" {
+	switch name {
+	case "control":
 		for _, file := range controlFiles {
 			if err := c.setAside(file); err != nil {
 				return err
@@ -175,11 +176,9 @@ func (c *check) begin(name string) error {
 		}
 		_, err := c.dir.Control()
 		return err
-	}
-	if name == "fulltext" {
+	case "fulltext":
 		return c.dir.dropFulltext()
-	}
-	if name == "quads" {
+	case "quads":
 		return errors.Join(c.setAside("quads"), c.dir.refillQuads())
 	}
 	return c.setAside(storeFiles[name])
@@ -279,13 +278,10 @@ func (c *check) quads(store *quads.Store, ctx context.Context, repair bool, repo
 
 // mendQuads sets a quad store aside that cannot be read. One that is older is gone on with. Either is filled again.
 func (c *check) mendQuads(refused *fsck.Error) error {
-	switch refused.Kind {
-	case generation.Older:
-		return errors.Join(c.setAside(filepath.Join("quads", generation.FileName)), c.dir.refillQuads())
-	case "does not open": // for what is not in its files
-		return errNoMend
+	if err := c.mender("quads")(refused); err != nil {
+		return err
 	}
-	return errors.Join(c.setAside("quads"), c.dir.forgetMade("quads"), c.dir.refillQuads())
+	return c.dir.refillQuads()
 }
 
 // mendControl goes on with a control store that is older. One that cannot be read wants a backup.

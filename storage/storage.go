@@ -166,38 +166,23 @@ func newDir(path string, held *lock, o Options) *Dir {
 	o.share(exists(d.Path("quads")))
 	o.Fulltext.Cache = searched{dir: d}
 	d.options = o
-	d.frontier.name, d.objects.name, d.control.name, d.fulltext.name = "frontier", "objects", "control", "fulltext"
-	d.queues.name, d.states.name, d.quads.name = "queues", "states", "quads"
-	d.frontier.open = func() (*frontier.Store, error) {
-		path := o.place(d, "frontier", &o.Frontier.ReadOnly)
-		return frontier.Open(path, o.Frontier)
-	}
-	d.objects.open = func() (*objects.Store, error) {
-		path := o.place(d, "objects", &o.Objects.ReadOnly)
-		return objects.Open(path, o.Objects)
-	}
+	d.frontier = storeOf(d, "frontier", frontier.Open, &o.Frontier, &o.Frontier.ReadOnly)
+	d.objects = storeOf(d, "objects", objects.Open, &o.Objects, &o.Objects.ReadOnly)
+	d.control = storeOf(d, "control", control.Open, &o.Control, &o.Control.ReadOnly)
 	d.control.store, d.control.ready = o.ControlStore, o.ControlStore != nil
-	d.control.open = func() (*control.Store, error) {
-		path := o.place(d, "control.db", &o.Control.ReadOnly)
-		return control.Open(path, o.Control)
-	}
-	d.fulltext.open = func() (*fulltext.Store, error) {
-		path := o.place(d, "fulltext", &o.Fulltext.ReadOnly)
-		return fulltext.Open(path, o.Fulltext)
-	}
-	d.queues.open = func() (*queue.Store, error) {
-		path := o.place(d, "queues", &o.Queues.ReadOnly)
-		return queue.Open(path, o.Queues)
-	}
-	d.states.open = func() (*states.Store, error) {
-		path := o.place(d, "states", &o.States.ReadOnly)
-		return states.Open(path, o.States)
-	}
-	d.quads.open = func() (*quads.Store, error) {
-		path := o.place(d, "quads", &o.Quads.ReadOnly)
-		return quads.Open(path, o.Quads)
-	}
+	d.fulltext = storeOf(d, "fulltext", fulltext.Open, &o.Fulltext, &o.Fulltext.ReadOnly)
+	d.queues = storeOf(d, "queues", queue.Open, &o.Queues, &o.Queues.ReadOnly)
+	d.states = storeOf(d, "states", states.Open, &o.States, &o.States.ReadOnly)
+	d.quads = storeOf(d, "quads", quads.Open, &o.Quads, &o.Quads.ReadOnly)
 	return d
+}
+
+// storeOf is a store of the directory, with its options, of which one is readOnly.
+func storeOf[T io.Closer, O any](d *Dir, name string, open func(path string, o O) (T, error), o *O, readOnly *bool) lazy[T] {
+	return lazy[T]{name: name, open: func() (T, error) {
+		path := d.options.place(d, storeFiles[name], readOnly)
+		return open(path, *o)
+	}}
 }
 
 // place returns where a store is: in the directory, or in that of what is tried out, where it may be

@@ -53,7 +53,7 @@ func New() *Handler {
 	h.mux.HandleFunc("GET /readyz", h.serveReady)
 	h.mux.Handle("GET /metrics", h.newMetrics())
 	h.mux.HandleFunc("GET /pipelines", h.servePipelines)
-	h.mux.HandleFunc("GET /pipelines/{name}/tap", h.tap)
+	h.mux.HandleFunc("GET /pipelines/{name}/tap", h.ofPipeline(h.tap))
 	h.mux.HandleFunc("GET /pipelines/{name}", h.ofPipeline(h.serveDetail))
 	for name, action := range actions {
 		h.mux.HandleFunc("POST /pipelines/{name}/"+name, h.ofPipeline(action.serve))

@@ -51,21 +51,13 @@ const (
 
 // tap shows items as they pass, until the reader goes away or the tap ends: as lines of JSON, or as
 // server-sent events for a client that accepts these. An item is an event "item", the last line an event "end".
-func (h *Handler) tap(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("name")
-	h.mu.RLock()
-	run := h.runs[name]
-	h.mu.RUnlock()
-	if run == nil {
-		http.Error(w, fmt.Sprintf("no pipeline %q runs here", name), http.StatusNotFound)
-		return
-	}
+func (h *Handler) tap(w http.ResponseWriter, r *http.Request, run namedRun) {
 	q, err := parseTapQuery(r.URL.Query())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	options, err := q.options(run)
+	options, err := q.options(run.Run)
 	if err != nil {
 		http.Error(w, err.Error(), statusOf(err))
 		return

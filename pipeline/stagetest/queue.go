@@ -17,18 +17,9 @@ func (s *suite) checkQueue() {
 	if err != nil || !ok {
 		return
 	}
-	if closer, ok := stage.(pipeline.Closer); ok {
-		defer closer.Close()
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
-	defer cancel()
-	if opener, ok := stage.(pipeline.Opener); ok {
-		if err := opener.Open(ctx); err != nil {
-			s.violated(Runs, fmt.Errorf("open it: %w", err))
-			return
-		}
-	}
-	if !s.within(PutsWithoutWaiting, "put its inputs with nobody taking", func() error { return putAll(ctx, queue, s.Inputs) }) {
+	ctx, end, ok := s.begin(stage)
+	defer end()
+	if !ok || !s.within(PutsWithoutWaiting, "put its inputs with nobody taking", func() error { return putAll(ctx, queue, s.Inputs) }) {
 		return
 	}
 	s.within(EndsWhenSealed, "end, sealed and with every lease done", func() error { return takeAll(ctx, queue) })

@@ -100,16 +100,10 @@ func (s *suite) checkOtherKinds() {
 	if err != nil || s.takesAny() {
 		return
 	}
-	if closer, ok := stage.(pipeline.Closer); ok {
-		defer closer.Close()
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
-	defer cancel()
-	if opener, ok := stage.(pipeline.Opener); ok {
-		if err := opener.Open(ctx); err != nil {
-			s.violated(Runs, fmt.Errorf("open it: %w", err))
-			return
-		}
+	ctx, end, ok := s.begin(stage)
+	defer end()
+	if !ok {
+		return
 	}
 	type stranger struct{}
 	it := &pipeline.Item{Value: stranger{}}
@@ -129,6 +123,25 @@ func (s *suite) checkOtherKinds() {
 	} else if len(err.Error()) > 6 && err.Error()[:6] == "panic:" {
 		s.violated(RefusesOthers, err)
 	}
+}
+
+// begin opens a stage that is tried outside a run, with a context that ends in time, and reports whether it could; end
+// closes it.
+func (s *suite) begin(stage any) (ctx context.Context, end func(), ok bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
+	end = func() {
+		cancel()
+		if closer, ok := stage.(pipeline.Closer); ok {
+			closer.Close()
+		}
+	}
+	if opener, ok := stage.(pipeline.Opener); ok {
+		if err := opener.Open(ctx); err != nil {
+			s.violated(Runs, fmt.Errorf("open it: %w", err))
+			return ctx, end, false
+		}
+	}
+	return ctx, end, true
 }
 
 type nowhere struct{}

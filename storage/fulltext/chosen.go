@@ -11,6 +11,7 @@ import (
 // chosen are the documents of one searcher that some others do not have, and that rank the better the more
 // welcome they are to further ones.
 type chosen struct {
+	unweighted
 	all           search.Searcher
 	welcome, none []*source
 	ended         bool
@@ -99,8 +100,4 @@ func (s *chosen) DocumentMatchPoolSize() int {
 	return s.all.DocumentMatchPoolSize() + poolSize(s.welcome) + poolSize(s.none)
 }
 
-func (s *chosen) Count() uint64      { return s.all.Count() }
-func (*chosen) Weight() float64      { return 1 }
-func (*chosen) SetQueryNorm(float64) {}
-func (*chosen) Min() int             { return 0 }
-func (*chosen) Size() int            { return 0 }
+func (s *chosen) Count() uint64 { return s.all.Count() }

@@ -53,6 +53,7 @@ type source struct {
 // leaf searches for one thing in several fields, and ranks it. It is a [search.Searcher] that composes
 // with those of the library.
 type leaf struct {
+	unweighted
 	sources []*source
 	idf     float64
 	started bool
@@ -222,7 +223,10 @@ func poolSize(sources []*source) (n int) {
 	return n
 }
 
-func (*leaf) Weight() float64      { return 1 }
-func (*leaf) SetQueryNorm(float64) {}
-func (*leaf) Min() int             { return 0 }
-func (*leaf) Size() int            { return 0 }
+// unweighted is what a searcher answers the library of weights, which the ranking here does without.
+type unweighted struct{}
+
+func (unweighted) Weight() float64      { return 1 }
+func (unweighted) SetQueryNorm(float64) {}
+func (unweighted) Min() int             { return 0 }
+func (unweighted) Size() int            { return 0 }
