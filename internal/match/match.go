@@ -107,7 +107,7 @@ type Alert struct {
 	Shown       Shown   // what the profile was shown of the page
 	Whole       bool    // that was all of it
 	Summary     string  // the part of the page with the most important keywords, these within «»
-	Entries     []int32 // of a feed that keywords were found in, the numbers of the entries that are told of, from 1
+	Entries     []int32 // of a list that keywords were found in, the numbers of the entries that are told of, from 1
 	Explanation Explanation
 }
 
@@ -424,14 +424,26 @@ func (s *segment) reachedBy(distance int) bool {
 	return s.levels&^all == 0
 }
 
+// entriesTold returns the numbers of the entries that a profile is told of: those chosen or, where it is told of what
+// is new, those of these blocks.
+func (p *page) entriesTold(among extent, blocks []int32) (entries []int32) {
+	switch {
+	case among == chosen:
+		return slices.Sorted(slices.Values(p.chosen))
+	case among == additions && len(p.text.Entries) > 0:
+		for _, block := range blocks {
+			if entry := p.text.Blocks[block].Entry; entry != 0 && !p.text.Entries[entry-1].IsPart() {
+				entries = append(entries, entry)
+			}
+		}
+	}
+	return slices.Compact(entries)
+}
+
 func (p *page) alert(c *Compiled, v verdict, summary int) Alert {
 	blocks := p.matchedBlocks(c, v.among)
-	var entries []int32
-	if v.among == chosen {
-		entries = slices.Sorted(slices.Values(p.chosen))
-	}
 	return Alert{
-		Entries:     entries,
+		Entries:     p.entriesTold(v.among, blocks),
 		ID:          c.id,
 		Relevance:   v.relevance,
 		Matched:     p.identify(blocks),

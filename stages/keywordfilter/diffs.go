@@ -19,7 +19,7 @@ type diffs struct {
 	old   func(version int) (*webrace.Text, error)
 	known map[seenBefore]annotate.Change
 	last  *match.Last            // how the version that was seen differs from this one; nil if none was
-	edits map[int]annotate.Edits // of the entries of a feed, by the version that was seen
+	edits map[int]annotate.Edits // of the entries of a list, by the version that was seen
 }
 
 // seenBefore is what a change depends on: which version was seen, whether text counts that was there
@@ -35,7 +35,7 @@ func (s *stage) newDiffs(now *webrace.Text, added []bool, old func(int) (*webrac
 	return &diffs{now: now, added: added, size: s.options.Summary, old: old, known: make(map[seenBefore]annotate.Change)}
 }
 
-// editsSince returns how the entries of a feed have changed since a version.
+// editsSince returns how the entries of a list have changed since a version.
 func (d *diffs) editsSince(version int) (annotate.Edits, error) {
 	if found, known := d.edits[version]; known {
 		return found, nil

@@ -43,17 +43,17 @@ func Growth(u *xmlschema.URD, now *webrace.Text, came, added []bool, size int) C
 	return Change{summary, !changed}
 }
 
-// Edits describes how entries of a feed have changed, by their numbers from 1: of those that were there before, and
+// Edits describes how entries of a list have changed, by their numbers from 1: of those that were there before, and
 // only of these.
 type Edits []string
 
-// SaysEdits reports whether an alert of a feed is to say how its entries have changed: to who asks for words, if
+// SaysEdits reports whether an alert of a list is to tell how its entries have changed: to who asks for words, if
 // something of the last version went.
 func SaysEdits(u *xmlschema.URD, a *match.Alert, last *match.Last) bool {
 	return len(a.Entries) > 0 && !SaysChange(u) && last != nil && last.Went
 }
 
-// EditsOf returns the edits from one text of a feed to another, each in as many bytes as there are beside keywords.
+// EditsOf returns the edits from one text of a list to another, each in as many bytes as there are beside keywords.
 func EditsOf(old, now *webrace.Text, size int) Edits {
 	edits := make(Edits, len(now.Entries)+1)
 	for i, said := range textdiff.ChangedEntries(old, now, size/2) {
