@@ -69,6 +69,7 @@ type Request struct {
 	Redirects int     // how many redirects in a row led here
 	Secret    string  // the name of the credentials to ask with; empty for none
 	Stored    bool    // the stored document answers: it was validated in this round, or is still fresh
+	Left      bool    // nothing leads there any more: only whether it has moved for good (301, 308) is asked
 	Visit     *Visit  // what is known from the last completed visit; nil on the first
 }
 

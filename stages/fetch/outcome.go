@@ -24,6 +24,8 @@ func (x *exchange) handleResponse(ctx context.Context, a *httpclient.Response, o
 	switch {
 	case a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable:
 		return x.postpone(a)
+	case x.req.Left && !isPermanent(a.Status):
+		x.end(a, "", nil) // it has not moved
 	case a.Ignored:
 		x.ignored(a)
 	case a.Body != nil:
@@ -162,8 +164,13 @@ func (x *exchange) redirected(ctx context.Context, a *httpclient.Response, out p
 	x.end(a, "", nil)
 	return out.EmitTo(ctx, portRedirects, x.it.With(&webrace.Links{
 		From: x.req.URL, Reach: x.req.Reach, Via: webrace.ViaRedirect, Redirects: x.req.Redirects + 1,
-		Permanent: a.Status == http.StatusMovedPermanently || a.Status == http.StatusPermanentRedirect, Again: x.sendsOthers(ctx, to), URLs: []string{to},
+		Permanent: isPermanent(a.Status), Again: x.sendsOthers(ctx, to), URLs: []string{to},
 	}))
+}
+
+// isPermanent reports whether a redirect declares that it is for good.
+func isPermanent(status int) bool {
+	return status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect
 }
 
 // end frees the host and records a completed request. What else it teaches is learned last.

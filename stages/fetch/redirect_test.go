@@ -2,9 +2,12 @@ package fetch
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace"
 )
 
 // TestLocationsAreReadAsBrowsersDo: bytes beyond ASCII are encoded one by one.
@@ -39,6 +42,24 @@ func TestARedirectInBytesIsFollowed(t *testing.T) {
 		r, all := one(t, local(), get(url))
 		if len(r.links) != 1 || !strings.HasSuffix(r.links[0].URLs[0], want) || all.counters["redirects"] != 1 {
 			t.Errorf("%q: %+v, counters %v", wire, r, all.counters)
+		}
+	}
+}
+
+// TestAPageThatIsLeftIsAskedOnlyWhetherItHasMoved: no answer but a redirect for good leads to anything.
+func TestAPageThatIsLeftIsAskedOnlyWhetherItHasMoved(t *testing.T) {
+	t.Parallel()
+	for status, leads := range map[int]bool{200: false, 304: false, 404: false, 302: false, 307: false, 301: true, 308: true} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/new")
+			w.WriteHeader(status)
+		}))
+		t.Cleanup(server.Close)
+		request := get(server.URL)
+		request.Left, request.Visit = true, &webrace.Visit{Status: 200, ETag: `"e"`, Version: 1}
+		r, _ := one(t, local(), request)
+		if len(r.documents) > 0 || len(r.links) > 0 != leads || r.outcome.Err != nil || len(r.reports) != 1 {
+			t.Errorf("%d: %d documents, links %+v, %v", status, len(r.documents), r.links, r.outcome.Err)
 		}
 	}
 }

@@ -193,7 +193,8 @@ func (s *stage) queueOptions(o Options) (frontier.QueueOptions, *lists, error) {
 		err = lists.load()
 	}
 	s.unscored.Store(options.Order != frontier.BestFirst)
-	options.Continuous, options.Gone, options.Dropped, options.ClockSetBack = s.env.Continuous, s.gone, s.refused, s.clockSetBack
+	options.Continuous, options.Gone, options.LedTo = s.env.Continuous, s.gone, s.ledTo
+	options.Dropped, options.ClockSetBack = s.refused, s.clockSetBack
 	return options, lists, err
 }
 
@@ -253,6 +254,23 @@ func (s *stage) gone(secret, url string) bool {
 	}
 	_, err = documents.Latest(objects.View(secret, url))
 	return errors.Is(err, objects.ErrNotFound)
+}
+
+// ledTo returns the links of a stored version of a document; none if it was removed.
+func (s *stage) ledTo(secret, url string, version int) []string {
+	documents, err := s.dir.Objects()
+	if err != nil {
+		return nil // the stage that reads what is stored will say so
+	}
+	v, err := documents.Get(objects.View(secret, url), version)
+	if err != nil {
+		return nil
+	}
+	links, err := documents.Links(v)
+	if err != nil {
+		return nil
+	}
+	return links
 }
 
 // orNever gives the store what 0 means to a person: not at all.

@@ -20,20 +20,21 @@ type request struct {
 	Redirects int     `json:"redirects,omitzero" doc:"how many redirects in a row led here"`
 	Secret    string  `json:"secret,omitzero" doc:"the name of the credentials to ask with"`
 	Stored    bool    `json:"stored,omitzero" doc:"the stored document answers"`
+	Left      bool    `json:"left,omitzero" doc:"nothing leads there any more: only whether it has moved for good is asked"`
 	Visit     *visit  `json:"visit,omitzero" doc:"what is known from the last visit"`
 }
 
 func encodeRequest(r webrace.Request) (request, []byte) {
 	return request{
 		URL: r.URL, Crawl: encodeCrawl(r.Crawl), Reach: encodeReach(r.Reach), From: r.From, Redirects: r.Redirects,
-		Secret: r.Secret, Stored: r.Stored, Visit: encodeVisit(r.Visit),
+		Secret: r.Secret, Stored: r.Stored, Left: r.Left, Visit: encodeVisit(r.Visit),
 	}, nil
 }
 
 func decodeRequest(r request, _ []byte) (webrace.Request, error) {
 	return webrace.Request{
 		URL: r.URL, Crawl: decodeCrawl(r.Crawl), Reach: decodeReach(r.Reach), From: r.From, Redirects: r.Redirects,
-		Secret: r.Secret, Stored: r.Stored, Visit: decodeVisit(r.Visit),
+		Secret: r.Secret, Stored: r.Stored, Left: r.Left, Visit: decodeVisit(r.Visit),
 	}, nil
 }
 

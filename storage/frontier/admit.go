@@ -52,8 +52,11 @@ type offer struct {
 	redirect   *redirect
 	result     Offered
 	from       urlID // the document that points to them
-	hits       hits  // of rules, to be counted with it
-	again      bool  // a redirect may be answered otherwise than before in this round
+	links      *webrace.Links
+	secret     string         // by which they were found
+	visit      *webrace.Visit // of the document, before this one; nil where it does not matter where that led
+	hits       hits           // of rules, to be counted with it
+	again      bool           // a redirect may be answered otherwise than before in this round
 }
 
 // candidate is a URL, and at which distance which crawls come to it.
@@ -103,13 +106,13 @@ type admitted struct {
 // way, but for the starts of crawls. Most links are repeats, so what only a new URL needs comes last. So many sitemaps
 // in a row lead to them.
 func (q *Queue) newOffer(l *webrace.Links, sitemaps int) *offer {
-	o := &offer{q: q, again: l.Again}
+	o := &offer{q: q, again: l.Again, links: l}
 	var room [128]admitted
 	for secret, bids := range q.bids(l, sitemaps) {
 		if l.Via == webrace.ViaRedirect && len(l.URLs) == 1 && len(bids) > 0 {
 			o.redirect = &redirect{identify(secret, l.From), l.From, l.URLs[0], l.Permanent}
 		}
-		o.from = identify(secret, l.From)
+		o.from, o.secret = identify(secret, l.From), secret
 		list := room[:0]
 		for i, url := range l.URLs {
 			a, why := q.admit(l, url, bids)
@@ -264,6 +267,11 @@ func (o *offer) apply(ch *changes) error {
 		}
 		ch.q.redirected(r.from)
 	}
+	if o.q.opt.Order != DepthFirst {
+		if err := o.leave(ch); err != nil {
+			return err
+		}
+	}
 	for i := range o.candidates {
 		why, err := o.accept(ch, &o.candidates[i])
 		if err != nil {
@@ -288,6 +296,9 @@ func (o *offer) apply(ch *changes) error {
 		o.result.Refused[why]++
 	}
 	ch.countHits(o.hits)
+	if o.q.opt.Order == DepthFirst { // what is queued last comes first
+		return o.leave(ch)
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package frontier
 import (
 	"fmt"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
 )
 
@@ -40,7 +41,7 @@ next:
 }
 
 // lead tells the lease of the document that an offer is made for, if that is out, that it is made, and leaves the hits
-// to it.
+// to it. It takes from it what the last visit of the document knows, if that was fetched and may lead elsewhere by now.
 func (o *offer) lead() {
 	o.q.mu.Lock()
 	defer o.q.mu.Unlock()
@@ -50,6 +51,9 @@ func (o *offer) lead() {
 	}
 	l.hits.join(o.hits)
 	o.hits = nil
+	if r := l.request; o.links.Via == webrace.ViaLink && o.q.opt.LedTo != nil && !r.Stored && r.Visit != nil {
+		o.visit = r.Visit
+	}
 	l.led = true
 	l.callUpSoon()
 }

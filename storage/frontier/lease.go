@@ -24,6 +24,7 @@ type Lease struct {
 	served  []served
 	record  *record // of the URL, as of the last commit that was shown; the committer keeps it so
 	hint    Hint    // that decided whether it is asked for
+	left    bool    // it is asked only whether it has moved
 
 	slot       bool // of its host; guarded by the queue's lock
 	ended      atomic.Bool
@@ -174,6 +175,10 @@ func (q *Queue) lease(from *hostQueue, it queued, now time.Time) (*Lease, error)
 		l.ended.Store(true)
 		q.later(l.ending(&ending{dropped: true}, nil))
 		return nil, nil
+	case l.left && l.request.Stored && !isPermanent(l.request.Visit.Status):
+		l.ended.Store(true)
+		q.later(l.ending(&ending{dropped: true}, nil))
+		return nil, nil
 	case l.request.Stored && isRedirect(l.request.Visit.Status) && rec.redirect != "":
 		l.ended.Store(true)
 		q.later(l.forward(rec.redirect))
@@ -237,7 +242,12 @@ func (l *Lease) describe(within []mark, on *host, now time.Time) (err error) {
 	gone := q.gone(secret, l.item.url, visit) || l.mayAnswerOtherwise(visit)
 	l.request = webrace.Request{
 		URL: l.item.url, From: l.item.from, Redirects: l.item.redirects, Secret: secret, Visit: visit,
-		Stored: !gone && l.answers(visit, on, now),
+		Left: l.left,
+	}
+	if l.left {
+		l.request.Stored = visit != nil && !visit.At.Before(l.served[0].crawl.now.Load().started)
+	} else {
+		l.request.Stored = !gone && l.answers(visit, on, now)
 	}
 	l.request.Reach, err = q.reach(within)
 	return err
@@ -260,6 +270,7 @@ func (q *Queue) recordOf(it *item, at place) (*record, error) {
 // serve notes the crawls that wait for a URL. It returns the marks of those within whose levels it lies,
 // and whether any was started in this run.
 func (l *Lease) serve(rec *record) (within []mark, active bool, err error) {
+	l.left = !slices.ContainsFunc(rec.marks, func(m mark) bool { return m.queued && !m.isLeft() })
 	for _, m := range rec.marks {
 		if !m.queued {
 			continue
@@ -268,8 +279,11 @@ func (l *Lease) serve(rec *record) (within []mark, active bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		l.served = append(l.served, served{cr, m.round, m.distance})
 		active = active || cr.active.Load()
+		if m.isLeft() != l.left {
+			continue // it gets its turn once the others have been served
+		}
+		l.served = append(l.served, served{cr, m.round, m.distance})
 		if (webrace.Reach{Distance: int(m.distance)}).Within(cr.now.Load().Levels) {
 			within = append(within, m)
 		}
@@ -492,6 +506,9 @@ func (l *Lease) learn(o Outcome) *ending {
 	}
 	if lister := l.item.lister(); lister != "" {
 		v.Lister = lister
+	}
+	if l.left && !l.hasMoved() && !(o.NotAsked && !o.RetryAt.IsZero()) {
+		return &ending{dropped: true}
 	}
 	if o.Err == nil && o.RetryAt.IsZero() {
 		if !l.request.Stored || v.Version > 0 && v.Status < 400 { // a stored answer that there is no document stays one

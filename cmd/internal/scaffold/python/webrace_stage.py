@@ -63,7 +63,7 @@ EMPTY = {
     "list": {"items": []},
     "notice": {"id": "", "state": "", "owner": "", "urd": "", "uri": "", "reason": "", "failures": 0, "at": None},
     "request": {
-        "url": "", "crawl": None, "reach": [], "from": "", "redirects": 0, "secret": "", "stored": False, "visit": None,
+        "url": "", "crawl": None, "reach": [], "from": "", "redirects": 0, "secret": "", "stored": False, "left": False, "visit": None,
     },
     "text": {},
 }
