@@ -219,16 +219,17 @@ func (a *audience) learned(baseline match.Baseline) webrace.Learned {
 
 // matching is the work on one document, which has its text, as of one revision of the URD base.
 type matching struct {
-	stage    *stage
-	audience *audience
-	document *webrace.Document
-	novelty  *novelty
-	item     *pipeline.Item
-	out      pipeline.Emitter
-	numbers  numbers
-	ways     []string         // the crawls by which the document came, if it is several
-	looked   []uint64         // the rules that were applied
-	absent   []webrace.Absent // of these, those that found nothing
+	stage     *stage
+	audience  *audience
+	document  *webrace.Document
+	novelty   *novelty
+	item      *pipeline.Item
+	out       pipeline.Emitter
+	annotated *annotate.Document // what its annotations have in common; nil until there is one
+	numbers   numbers
+	ways      []string         // the crawls by which the document came, if it is several
+	looked    []uint64         // the rules that were applied
+	absent    []webrace.Absent // of these, those that found nothing
 }
 
 // matchWholes emits an annotation for each URD that looks at whole pages and is concerned by the text of the document.
@@ -294,7 +295,10 @@ func (m *matching) emit(ctx context.Context, n newAlert) error {
 	if tell, err := m.tells(ctx, n.urd); err != nil || !tell {
 		return err
 	}
-	aci := annotate.ACI(n.urd.URD, n.alert, m.document, n.seen)
+	if m.annotated == nil {
+		m.annotated = annotate.Of(m.document)
+	}
+	aci := m.annotated.ACI(n.urd.URD, n.alert, n.seen)
 	var err error
 	if aci.Twins, err = m.twins(ctx, n.urd, aci); err != nil {
 		return err

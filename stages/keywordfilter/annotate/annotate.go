@@ -72,27 +72,35 @@ var modes = map[string]match.Mode{
 // of the document before, or none (0). Its id is the same whenever the same version is matched for the same
 // interest, so that an owner is told of it once.
 func ACI(u *xmlschema.URD, a match.Alert, d *webrace.Document, since int) *xmlschema.ACI {
-	interest := u.InterestHash()
-	docbase := xmlschema.Docbase{
-		Digest: d.Digest.String(), Version: d.Version, Since: since, Secret: d.Secret,
-		Likeness: a.Shown.Likeness, Shown: a.Shown.Text, Matched: xmlschema.MatchedID(u.ID, interest, a.Matched),
-	}
-	return &xmlschema.ACI{
-		ID:         xmlschema.ACIID(u.ID, interest, d.URL, docbase),
-		URD:        u.ID,
-		Owner:      u.Owner,
+	return Of(d).ACI(u, a, since)
+}
+
+// Document is what all annotations of a document have in common.
+type Document struct{ common xmlschema.ACI }
+
+// Of returns what annotations of a document have in common, to make many of them.
+func Of(d *webrace.Document) *Document {
+	return &Document{xmlschema.ACI{
 		URI:        d.URL,
 		Title:      clean(titleOf(d), TitleBytes),
 		Extension:  extension(d.URL, d.MediaType),
 		Format:     format(d.MediaType),
-		Relevance:  a.Relevance,
 		UpdateTime: d.At.UTC().Truncate(time.Second),
 		FileSize:   len(d.Body),
-		Urgency:    u.Urgency,
-		Docbase:    docbase,
-		Summary:    clean(a.Summary, len(a.Summary)),
-		Explain:    Explain(a.Explanation),
-	}
+		Docbase:    xmlschema.Docbase{Digest: d.Digest.String(), Version: d.Version, Secret: d.Secret},
+	}}
+}
+
+// ACI is the function of that name.
+func (d *Document) ACI(u *xmlschema.URD, a match.Alert, since int) *xmlschema.ACI {
+	aci, interest := d.common, u.InterestHash()
+	docbase := &aci.Docbase
+	docbase.Since, docbase.Likeness, docbase.Shown = since, a.Shown.Likeness, a.Shown.Text
+	docbase.Matched = xmlschema.MatchedID(u.ID, interest, a.Matched)
+	aci.ID = xmlschema.ACIID(u.ID, interest, aci.URI, *docbase)
+	aci.URD, aci.Owner, aci.Urgency = u.ID, u.Owner, u.Urgency
+	aci.Relevance, aci.Summary, aci.Explain = a.Relevance, clean(a.Summary, len(a.Summary)), Explain(a.Explanation)
+	return &aci
 }
 
 // titleOf returns the title of a document; of one that has none the name of its file, or of its host.
@@ -112,6 +120,9 @@ func titleOf(d *webrace.Document) string {
 
 // clean returns at most so many bytes of a text, without control characters and what is no character.
 func clean(text string, most int) string {
+	if len(text) <= most && isPrintable(text) {
+		return text
+	}
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsControl(r):
@@ -128,6 +139,16 @@ func clean(text string, most int) string {
 		most--
 	}
 	return text[:most]
+}
+
+// isPrintable reports whether a text has printable characters of ASCII alone, as most have.
+func isPrintable(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // Explain returns how a relevance came about, as it is written in an annotation: the keywords that count,
