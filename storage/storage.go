@@ -40,6 +40,7 @@ import (
 	"github.com/webrace/webrace/storage/diskspace"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/fulltext"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/internal/private"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/storage/quads"
@@ -81,6 +82,11 @@ type Options struct {
 	// Caches is how many bytes the caches of the stores may have together; 0 leaves that to them.
 	Caches int64
 
+	// Cache is the cache of blocks of all stores over Pebble, which other directories may share; by Caches, what is
+	// written last is then measured. The directory keeps it: who has made it may give it up by Unref when all are
+	// open. Nil lets each store have its own.
+	Cache Cache
+
 	// DiskSpace lets writers wait while the disk is full, until it is closed. Nil lets them fail.
 	DiskSpace *diskspace.Watch
 
@@ -88,6 +94,12 @@ type Options struct {
 	// to end there loses nothing that was promised. Nil panics. It stands in for the Fatal of each store.
 	Fatal func(error)
 }
+
+// Cache keeps in memory what stores have read of their databases.
+type Cache = pebbledb.Cache
+
+// NewCache returns a cache of so many bytes for [Options].
+func NewCache(bytes int64) Cache { return pebbledb.NewCache(bytes) }
 
 // Dir is an open data directory. Its methods may be called concurrently; the stores they return are
 // shared, and closed by [Dir.Close] alone.
@@ -166,6 +178,9 @@ func newDir(path string, held *lock, o Options) *Dir {
 	o.share(exists(d.Path("quads")))
 	o.Fulltext.Cache = searched{dir: d}
 	d.options = o
+	if o.Cache != nil {
+		o.Cache.Ref()
+	}
 	d.frontier = storeOf(d, "frontier", frontier.Open, &o.Frontier, &o.Frontier.ReadOnly)
 	d.objects = storeOf(d, "objects", objects.Open, &o.Objects, &o.Objects.ReadOnly)
 	d.control = storeOf(d, "control", control.Open, &o.Control, &o.Control.ReadOnly)
@@ -218,6 +233,8 @@ func (o *Options) share(hasQuads bool) {
 		o.Frontier.Cache, o.Objects.CacheBytes = others/2, others/4
 		o.Control.Cache = others / 4
 	}
+	o.Frontier.Shared, o.Objects.Shared, o.Quads.Shared = o.Cache, o.Cache, o.Cache
+	o.Queues.Shared, o.States.Shared = o.Cache, o.Cache
 	if o.DiskSpace == nil {
 		return
 	}
@@ -325,6 +342,9 @@ func (d *Dir) Close() error {
 	var failures []error
 	for i := len(d.opened) - 1; i >= 0; i-- {
 		failures = append(failures, d.opened[i].Close())
+	}
+	if d.options.Cache != nil {
+		d.options.Cache.Unref()
 	}
 	for _, l := range []*lock{d.lock, d.from} {
 		if l != nil {

@@ -208,10 +208,11 @@ func (l *launch) openData() (watch *diskspace.Watch, dir *storage.Dir, closeDir 
 	}
 	watch = diskspace.New(diskspace.Options{Dir: path, Notify: l.out.paused, Exhausted: l.out.exhausted})
 	l.out.room = watch
-	if caches := budgetOf(l.config).caches(); l.dry != nil {
-		dir, err = cli.OpenCopyWaiting(l.config.Data, path, watch, caches)
+	options := storage.Options{DiskSpace: watch, Caches: budgetOf(l.config).caches()}
+	if l.dry != nil {
+		dir, err = cli.OpenCopyWaiting(l.config.Data, path, options)
 	} else {
-		dir, err = cli.OpenDirWaiting(path, watch, caches)
+		dir, err = cli.OpenDirWaiting(path, options)
 	}
 	if err != nil {
 		remove()

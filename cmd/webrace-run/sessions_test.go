@@ -56,8 +56,12 @@ func newSessions(data string) (*process, *config.Config, error) {
 	}
 	p.reloads = &reloads{flags: reloadFlags{limit: patience}, out: p.out, admin: p.admin, load: load}
 	p.room = diskspace.New(diskspace.Options{Dir: data, Notify: p.out.paused})
+	caches := budgetOf(loaded).caches()
+	cache := storage.NewCache(caches)
+	defer cache.Unref() // the directories keep it
+	options := storage.Options{DiskSpace: p.room, Cache: cache, Caches: caches / int64(len(sessionNames))}
 	for _, name := range sessionNames {
-		dir, err := cli.OpenDirWaiting(filepath.Join(data, name), p.room, budgetOf(loaded).caches())
+		dir, err := cli.OpenDirWaiting(filepath.Join(data, name), options)
 		if err != nil {
 			return p, nil, err
 		}

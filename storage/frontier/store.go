@@ -22,6 +22,7 @@ type Options struct {
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 	Cache  int64            // bytes of the block cache; 0: 48 MiB, of which what was written last takes up to 36
+	Shared pebbledb.Cache   // the block cache, if it is one that stores share; nil: one of its own
 	// ReadOnly opens a store that is there and changes nothing, on read-only media as well.
 	ReadOnly bool
 	// Fatal is called when the database can no longer keep its promises, as on a full disk, and must not

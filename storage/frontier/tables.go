@@ -11,7 +11,7 @@ import (
 func databaseOptions(o Options) pebbledb.Options {
 	return pebbledb.Options{
 		Name: "frontier database", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal,
-		Cache:      o.Cache,
+		Cache: o.Cache, Shared: o.Shared,
 		Memtable:   uint64(min(max(o.Cache/4, 4<<20), 16<<20)),
 		FewTables:  true,
 		Filter:     without("webrace.upper", kindItem),

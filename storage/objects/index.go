@@ -34,7 +34,7 @@ func indexError(kind, where, detail string) error {
 func openIndex(dir string, o Options) (pebbledb.DB, error) {
 	db, err := pebbledb.Open(dir, pebbledb.Options{
 		Name: "object cache index", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal,
-		Cache: o.CacheBytes, Memtable: 4 << 20,
+		Cache: o.CacheBytes, Shared: o.Shared, Memtable: 4 << 20,
 		Filter: &pebbledb.Filter{}, // most URLs that are looked up are new
 	})
 	if err != nil && fsck.IsDamage(err) {

@@ -40,6 +40,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/internal/private"
 )
 
@@ -66,6 +67,7 @@ type Options struct {
 	SegmentSize int64            // a segment that would outgrow this is followed by a new one; 1 GiB when 0
 	QueueBytes  int64            // compressed bytes that may wait for the disk before Put waits too; 64 MiB when 0
 	CacheBytes  int64            // memory for blocks of the index; 32 MiB when 0
+	Shared      pebbledb.Cache   // that memory, if it is one that stores share; nil: some of its own
 	Logger      *slog.Logger     // slog.Default() when nil
 	Now         func() time.Time // the clock; time.Now when nil
 	// ReadOnly opens a store that is there and changes nothing, on read-only media as well.

@@ -25,6 +25,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // ProvenanceGraph is the IRI of the graph that records which document each context is: the graphs that the union of all
@@ -41,9 +42,10 @@ var (
 
 // Options are the options of a store. The zero value works.
 type Options struct {
-	FS     vfs.FS       // nil: the disk
-	Logger *slog.Logger // nil: slog.Default()
-	Cache  int64        // bytes of the block cache; 0: 48 MiB, of which what was written last takes up to 24
+	FS     vfs.FS         // nil: the disk
+	Logger *slog.Logger   // nil: slog.Default()
+	Cache  int64          // bytes of the block cache; 0: 48 MiB, of which what was written last takes up to 24
+	Shared pebbledb.Cache // the block cache, if it is one that stores share; nil: one of its own
 	// ReadOnly opens a store that is there and changes nothing, on read-only media as well.
 	ReadOnly bool
 	// Fatal is called when the database can no longer keep its promises, as on a full disk, and must not

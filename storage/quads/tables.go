@@ -11,7 +11,7 @@ import (
 func (s *Store) databaseOptions(o Options) pebbledb.Options {
 	return pebbledb.Options{
 		Name: "quad database", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal,
-		Cache:       o.Cache,
+		Cache: o.Cache, Shared: o.Shared,
 		Memtable:    uint64(min(max(o.Cache/6, 4<<20), 8<<20)), // up to three of them are part of the cache
 		TableSize:   4 << 20,                                   // the filter of a table is read, and takes its place in the cache, as a whole
 		FewTables:   true,

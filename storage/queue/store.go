@@ -54,9 +54,10 @@ const (
 
 // Options are the options of a store. The zero value works.
 type Options struct {
-	FS     vfs.FS       // nil: the disk
-	Logger *slog.Logger // nil: slog.Default()
-	Cache  int64        // bytes of the block cache; 0: 8 MiB
+	FS     vfs.FS         // nil: the disk
+	Logger *slog.Logger   // nil: slog.Default()
+	Cache  int64          // bytes of the block cache; 0: 8 MiB
+	Shared pebbledb.Cache // the block cache, if it is one that stores share; nil: one of its own
 	// ReadOnly opens a store that is there and changes nothing, on read-only media as well.
 	ReadOnly bool
 	// Fatal is called when the database can no longer keep its promises, as on a full disk, and must not
@@ -90,7 +91,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	db, err := pebbledb.OpenStore(dir, kind, pebbledb.Options{
 		Name: "database of queues", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal,
-		Cache: o.Cache, Memtable: 8 << 20, // records are written, read once, and deleted soon after
+		Cache: o.Cache, Shared: o.Shared, Memtable: 8 << 20, // records are written, read once, and deleted soon after
 	})
 	if err != nil {
 		return nil, err

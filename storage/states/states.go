@@ -44,8 +44,9 @@ const (
 
 // Options are the options of a store. The zero value works.
 type Options struct {
-	FS     vfs.FS       // nil: the disk
-	Logger *slog.Logger // nil: slog.Default()
+	FS     vfs.FS         // nil: the disk
+	Logger *slog.Logger   // nil: slog.Default()
+	Shared pebbledb.Cache // the block cache, if it is one that stores share; nil: one of its own
 	// ReadOnly opens a store that is there and changes nothing, on read-only media as well.
 	ReadOnly bool
 	// Fatal is called when the database can no longer keep its promises, as on a full disk, and must not
@@ -81,7 +82,8 @@ var kind = pebbledb.Kind{
 // Open opens the states in dir, which is made if need be. The caller sees to it that one process has it open.
 func Open(dir string, o Options) (*Store, error) {
 	db, err := pebbledb.OpenStore(dir, kind, pebbledb.Options{
-		Name: "database of states", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal, Cache: 1 << 20, Memtable: 1 << 20,
+		Name: "database of states", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal,
+		Cache: 1 << 20, Shared: o.Shared, Memtable: 1 << 20,
 	})
 	if err != nil {
 		return nil, err

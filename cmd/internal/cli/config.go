@@ -121,13 +121,13 @@ func (s *Stores) Close() error {
 
 // OpenDir takes a data directory into possession, or opens it for reading alone where it cannot be written.
 // What is written there fails on a full disk.
-func OpenDir(path string) (*storage.Dir, error) { return OpenDirWaiting(path, nil, 0) }
+func OpenDir(path string) (*storage.Dir, error) { return OpenDirWaiting(path, storage.Options{}) }
 
-// OpenDirWaiting is OpenDir, but what is written waits for room, and the caches of the stores have so many bytes.
-func OpenDirWaiting(path string, w *diskspace.Watch, caches int64) (*storage.Dir, error) {
-	o := storage.Options{DiskSpace: w, Caches: caches, Fatal: func(err error) { fatal(err, w) }}
+// OpenDirWaiting is OpenDir with options: where these have a watch of the disk, what is written waits for room.
+func OpenDirWaiting(path string, o storage.Options) (*storage.Dir, error) {
+	o.Fatal = func(err error) { fatal(err, o.DiskSpace) }
 	dir, err := storage.Open(path, o)
-	if w == nil && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
+	if o.DiskSpace == nil && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
 		o.ReadOnly = true
 		if readable, failed := storage.Open(path, o); failed == nil {
 			return readable, nil
@@ -137,8 +137,9 @@ func OpenDirWaiting(path string, w *diskspace.Watch, caches int64) (*storage.Dir
 }
 
 // OpenCopyWaiting opens a copy of a data directory, made in the directory to, as OpenDirWaiting opens the original.
-func OpenCopyWaiting(path, to string, w *diskspace.Watch, caches int64) (*storage.Dir, error) {
-	dir, err := storage.OpenCopy(path, to, storage.Options{DiskSpace: w, Caches: caches, Fatal: func(err error) { fatal(err, w) }})
+func OpenCopyWaiting(path, to string, o storage.Options) (*storage.Dir, error) {
+	o.Fatal = func(err error) { fatal(err, o.DiskSpace) }
+	dir, err := storage.OpenCopy(path, to, o)
 	return dir, opening(err)
 }
 

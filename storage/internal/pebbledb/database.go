@@ -92,6 +92,7 @@ type Options struct {
 	Fatal func(error)
 
 	Cache       int64  // bytes of blocks of tables in memory
+	Shared      Cache  // one of blocks of tables, in the place of one of its own of so many bytes; nil: none
 	Memtable    uint64 // bytes of what was written last, in memory; there are up to three of them
 	TableSize   int64  // bytes of a table
 	FewTables   bool   // larger and fewer tables, which costs less where keys come in no order
@@ -110,10 +111,25 @@ func Open(dir string, o Options) (DB, error) {
 	return db{opened}, nil
 }
 
+// Cache is one of blocks of tables that databases share. What they wrote last takes its place in it, too.
+type Cache interface {
+	Size() int64 // bytes of the blocks in it
+	Ref()        // keeps it, as databases do while they are open, for whoever has got it from another
+	Unref()      // gives it up, for whoever has made or kept it
+}
+
+// NewCache returns an empty cache of so many bytes. Where it is called, no compiler is to look into it.
+//
+//go:noinline
+func NewCache(bytes int64) Cache { return pebble.NewCache(bytes) }
+
 func optionsOf(o Options) *pebble.Options {
 	p := &pebble.Options{
 		FS: o.FS, ReadOnly: o.ReadOnly, CacheSize: o.Cache, MemTableSize: o.Memtable, DisableWAL: o.WithoutLog,
 		WALMinSyncInterval: o.SyncBetween, FormatMajorVersion: pebble.FormatNewest,
+	}
+	if o.Shared != nil {
+		p.Cache = o.Shared.(*pebble.Cache)
 	}
 	if o.FewTables {
 		p.L0CompactionThreshold, p.LBaseMaxBytes = 8, 128<<20
