@@ -27,6 +27,10 @@ type postgres struct {
 	ended     context.Context
 	end       context.CancelFunc
 	working   sync.WaitGroup
+
+	marking sync.Mutex
+	marks   int     // that there are
+	free    []*mark // of them
 }
 
 const (
@@ -130,6 +134,9 @@ func (s *Store) ready(ctx context.Context) error {
 	}
 	if err == nil && s.writer != nil {
 		err = s.fitKey(ctx)
+	}
+	if err == nil && s.writer != nil {
+		err = s.forgetMarks(ctx)
 	}
 	return err
 }

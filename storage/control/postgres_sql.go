@@ -21,7 +21,7 @@ var differences = strings.NewReplacer(
 var (
 	// tableName finds the names of tables, which no connection has a search path for: what pools connections in
 	// between keeps no settings of them.
-	tableName = regexp.MustCompile(`\b(FROM|JOIN|INTO|UPDATE|TABLE|ON) (counter|` + strings.Join(contents, "|") + `)\b`)
+	tableName = regexp.MustCompile(`\b(FROM|JOIN|INTO|UPDATE|TABLE|ON) (counter|mark|` + strings.Join(contents, "|") + `)\b`)
 	parameter = regexp.MustCompile(`\?\d*`)
 )
 

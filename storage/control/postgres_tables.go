@@ -3,7 +3,7 @@ package control
 // schemaName is the schema that all tables are in.
 const schemaName = "webrace"
 
-// contents are the names of all tables but that of the counters.
+// contents are the names of all tables but those of the counters and of the marks.
 var contents = []string{
 	"urd_xml", "urd", "keyword", "removed", "aci", "shown", "mirror", "trimmed_today", "trimmed", "withheld", "notice",
 	"cursor", "dead_letter", "owner", "usage", "budget", "secret",
@@ -12,11 +12,14 @@ var contents = []string{
 // postgresTables makes the tables of version 7 of [migrations]. They differ in this:
 //   - The counters have the version of the tables, the Seq that was given last, and one for each [subject]: its row is
 //     locked by who writes that.
+//   - There is a row for each [mark].
 //   - Text is ordered by its bytes, as in SQLite.
 //   - URLs and keywords may be longer than what a B-tree takes (2,700 bytes): their indexes are hashes.
 const postgresTables = `
 CREATE TABLE counter (name TEXT COLLATE "C" PRIMARY KEY, value BIGINT NOT NULL) WITH (fillfactor = 50);
 INSERT INTO counter VALUES ('version', 7), ('revision', 0), ('aci', 0), ('secrets', 0), ('checks', 0), ('quotas', 0), ('day', 0), ('day_seq', 0), ('by_text', 0);
+
+CREATE TABLE mark (name TEXT COLLATE "C" PRIMARY KEY, note BIGINT NOT NULL, time TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()) WITH (fillfactor = 50);
 
 CREATE TABLE urd (
 	n            BIGINT PRIMARY KEY,

@@ -13,35 +13,72 @@ import (
 )
 
 // Every write is one transaction, which locks what it is about: rows of the table of counters. It has a number, by
-// which the server tells whether it was committed if the answer to that is lost: then it has happened, or is done
-// again, and never twice.
+// which the server tells whether it has ended, and leaves a mark, which tells whether it was committed if the answer to
+// that is lost: then it has happened, or is done again, and never twice.
 
-// begun locks what a transaction is about, and returns its number. One whose process is frozen, or cut off, is ended by
-// the server, so that others need not wait for its locks.
-const begun = "SELECT pg_current_xact_id()::text, set_config('idle_in_transaction_session_timeout', '30s', TRUE)"
+// mark is a row in which a transaction that is committed leaves its note. The number alone would not do: a server that
+// was killed may give the number of a transaction that it has lost to another. One call writes a mark at a time.
+type mark struct {
+	name string
+	note int64 // of the transaction that was begun last
+}
 
-func (of subject) begun() (query string, args []any) {
+// takeMark returns a mark that no call writes.
+func (p *postgres) takeMark() *mark {
+	p.marking.Lock()
+	defer p.marking.Unlock()
+	if last := len(p.free) - 1; last >= 0 {
+		m := p.free[last]
+		p.free = p.free[:last]
+		return m
+	}
+	p.marks++
+	return &mark{name: fmt.Sprint(p.self, " ", p.marks)}
+}
+
+func (p *postgres) giveBack(m *mark) {
+	p.marking.Lock()
+	defer p.marking.Unlock()
+	p.free = append(p.free, m)
+}
+
+// forgetMarks removes the marks of stores that are not open any more, and of those that have written nothing for long.
+func (s *Store) forgetMarks(ctx context.Context) error {
+	_, err := s.writer.ExecContext(ctx, "DELETE FROM mark WHERE time < clock_timestamp() - INTERVAL '1 day'")
+	return err
+}
+
+// begun locks what a transaction is about, leaves its mark, and returns its number. One whose process is frozen, or cut
+// off, is ended by the server, so that others need not wait for its locks.
+const begun = "WITH marked AS (INSERT INTO mark VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET note = excluded.note, time = excluded.time) " +
+	"SELECT pg_current_xact_id()::text, set_config('idle_in_transaction_session_timeout', '30s', TRUE)"
+
+func (of subject) begun(m *mark) (query string, args []any) {
+	m.note++
+	args = []any{m.name, m.note}
 	switch of {
 	case singleRows:
-		return begun, nil
+		return begun, args
 	case everything:
-		return begun + " FROM counter WHERE name IN ('aci', 'revision', 'secrets') ORDER BY name FOR UPDATE", nil
+		return begun + " FROM counter WHERE name IN ('aci', 'revision', 'secrets') ORDER BY name FOR UPDATE", args
 	}
-	return begun + " FROM counter WHERE name = ? FOR UPDATE", []any{string(of)}
+	return begun + " FROM counter WHERE name = ? FOR UPDATE", append(args, string(of))
 }
 
 // commit runs f in a transaction, when the server is there.
 func (s *Store) commit(ctx context.Context, of subject, f func(*sql.Tx) error) error {
+	m := s.postgres.takeMark()
+	defer s.postgres.giveBack(m)
 	unanswered := "" // the number of a transaction of which it is not known whether it was committed
 	err := s.await(ctx, func() error {
 		if unanswered != "" {
-			committed, err := s.committed(ctx, unanswered)
+			committed, err := s.committed(ctx, unanswered, m)
 			if err != nil || committed {
 				return err
 			}
 		}
 		var err error
-		unanswered, err = s.transactThere(ctx, of, f)
+		unanswered, err = s.transactThere(ctx, of, m, f)
 		return err
 	})
 	if err == nil || unanswered == "" {
@@ -49,7 +86,7 @@ func (s *Store) commit(ctx context.Context, of subject, f func(*sql.Tx) error) e
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectWithin)
 	defer cancel()
-	switch committed, failed := s.committed(ctx, unanswered); {
+	switch committed, failed := s.committed(ctx, unanswered, m); {
 	case failed != nil:
 		return fmt.Errorf("it is not known whether this was stored, because the answer was lost: %w", err)
 	case committed:
@@ -62,9 +99,9 @@ func (s *Store) commit(ctx context.Context, of subject, f func(*sql.Tx) error) e
 const mostConflicts = 10
 
 // transactThere runs f in a transaction. If it is not known whether that was committed, its number is returned.
-func (s *Store) transactThere(ctx context.Context, of subject, f func(*sql.Tx) error) (unanswered string, err error) {
+func (s *Store) transactThere(ctx context.Context, of subject, m *mark, f func(*sql.Tx) error) (unanswered string, err error) {
 	for range mostConflicts {
-		unanswered, err = s.transactOnce(ctx, of, f)
+		unanswered, err = s.transactOnce(ctx, of, m, f)
 		if !isConflict(err) {
 			break
 		}
@@ -72,7 +109,7 @@ func (s *Store) transactThere(ctx context.Context, of subject, f func(*sql.Tx) e
 	return unanswered, err
 }
 
-func (s *Store) transactOnce(ctx context.Context, of subject, f func(*sql.Tx) error) (unanswered string, err error) {
+func (s *Store) transactOnce(ctx context.Context, of subject, m *mark, f func(*sql.Tx) error) (unanswered string, err error) {
 	connection, err := s.writer.Conn(ctx)
 	if err != nil {
 		return "", err
@@ -84,7 +121,7 @@ func (s *Store) transactOnce(ctx context.Context, of subject, f func(*sql.Tx) er
 		return "", err
 	}
 	var number, ignored string
-	query, args := of.begun()
+	query, args := of.begun(m)
 	err = tx.QueryRowContext(ctx, query, args...).Scan(&number, &ignored)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("the counter %q is missing: webrace-store fsck --repair", of)
@@ -117,8 +154,9 @@ func isUnanswered(err error) bool {
 // askAgain is how long a transaction is given to end before it is asked again whether it has.
 const askAgain = 100 * time.Millisecond
 
-// committed reports whether a transaction was committed. One that has not ended is waited for a while.
-func (s *Store) committed(ctx context.Context, number string) (bool, error) {
+// committed reports whether the transaction was committed that was begun last with a mark. While one of its number has
+// not ended, it waits.
+func (s *Store) committed(ctx context.Context, number string, m *mark) (bool, error) {
 	for end := time.Now().Add(connectWithin); ; {
 		var status sql.NullString
 		err := s.writer.QueryRowContext(ctx, "SELECT pg_xact_status(?::text::xid8)", number).Scan(&status)
@@ -127,10 +165,10 @@ func (s *Store) committed(ctx context.Context, number string) (bool, error) {
 			return false, nil
 		case err != nil:
 			return false, err
-		case !status.Valid:
-			return false, fmt.Errorf("the server does not know any more whether transaction %s was committed", number)
-		case status.String != "in progress":
-			return status.String == "committed", nil
+		case status.String == "aborted":
+			return false, nil
+		case status.String != "in progress": // but committed, or so long ago that the server does not know
+			return s.isMarked(ctx, m)
 		case time.Now().After(end):
 			return false, fmt.Errorf("%w: transaction %s has not ended", errAway, number)
 		}
@@ -140,6 +178,11 @@ func (s *Store) committed(ctx context.Context, number string) (bool, error) {
 			return false, ctx.Err()
 		}
 	}
+}
+
+func (s *Store) isMarked(ctx context.Context, m *mark) (marked bool, err error) {
+	err = s.writer.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM mark WHERE name = ? AND note = ?)", m.name, m.note).Scan(&marked)
+	return marked, err
 }
 
 // await runs f, and again by [Options.Retry] while the server is away.
