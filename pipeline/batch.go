@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"time"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 const (
@@ -63,7 +65,7 @@ func (n *node) gather(full Batch) []*Item {
 	defer late.Stop()
 	for got < full.Count && bytes < full.Bytes {
 		hurry := n.hurried.Next()
-		g := n.run.valves.current.Load() // before looking for items: a change of it waits for those that there are
+		g := pointer.Load(&n.run.valves.current) // before looking for items: a change of it waits for those that there are
 		taken := group[got:]
 		if full.Bytes < math.MaxInt {
 			taken = taken[:1] // the next may be too large to come along

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // emitter is a worker's way out. It belongs to one goroutine.
@@ -268,7 +270,7 @@ func (e *emitter) reserve(ctx context.Context, it *Item) error {
 func (e *emitter) pass(ctx context.Context) error {
 	r := e.node.run
 	r.flight.add() // before looking, as in enter
-	if r.valves.current.Load() == e.valve {
+	if pointer.Load(&r.valves.current) == e.valve {
 		return nil
 	}
 	r.flight.done()

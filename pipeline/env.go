@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // Env is what the runtime gives a stage when it is made: who it is, where it logs and counts, and what
@@ -24,13 +26,13 @@ type Env struct {
 	counters  *counters
 	run       *Run                   // nil outside a run
 	alone     states                 // of a stage outside a run
-	next      atomic.Pointer[reload] // that the stage is made for, as long as that is under way
+	next      pointer.Atomic[reload] // that the stage is made for, as long as that is under way
 	asked     peersAsked
 	memory    struct {
 		waiting atomic.Int32 // calls that wait for memory
 		waited  atomic.Int64 // nanoseconds that they have
 	}
-	wanted atomic.Pointer[map[string][]Part] // of what leaves each port; nil before the stage is wired
+	wanted pointer.Atomic[map[string][]Part] // of what leaves each port; nil before the stage is wired
 }
 
 // NewEnv returns an environment for a stage that is run outside a pipeline, as tests do.
@@ -148,7 +150,7 @@ func Peer[T any](e *Env, name string) (T, error) {
 
 // peers returns the nodes of the run, or of what it is about to become; none outside one.
 func (e *Env) peers() []*node {
-	if next := e.next.Load(); next != nil {
+	if next := pointer.Load(&e.next); next != nil {
 		return next.nodes
 	}
 	if e.run == nil {

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // Outcome is what becomes of a lease once every item made from it has been dealt with.
@@ -27,7 +29,7 @@ type lease struct {
 	beyond atomic.Bool                // it may go beyond the run's memory, at a stage or several
 	origin Lease                      // gets the outcome: of a queue, an [ending], a *joint; nil if none is to
 	from   *node                      // whose run waits for it; nil outside one
-	state  atomic.Pointer[leaseState] // nil as long as there is nothing to say
+	state  pointer.Atomic[leaseState] // nil as long as there is nothing to say
 	memory memoryHeld                 // what it has taken of the run's memory
 }
 
@@ -77,7 +79,7 @@ func (l *lease) joint() *joint {
 
 // trace returns what follows the lease; nil if nothing does.
 func (l *lease) trace() Trace {
-	if s := l.state.Load(); s != nil {
+	if s := pointer.Load(&l.state); s != nil {
 		return s.trace
 	}
 	return nil
@@ -125,11 +127,11 @@ func (l *lease) done(err error) {
 
 // update changes the state.
 func (l *lease) update(change func(*leaseState)) {
-	s := l.state.Load()
+	s := pointer.Load(&l.state)
 	if s == nil {
 		s = new(leaseState)
-		if !l.state.CompareAndSwap(nil, s) {
-			s = l.state.Load()
+		if !pointer.CompareAndSwap(&l.state, nil, s) {
+			s = pointer.Load(&l.state)
 		}
 	}
 	s.mu.Lock()
@@ -160,7 +162,7 @@ func (l *lease) handled(err error) {
 
 // outcome returns the outcome, so far.
 func (l *lease) outcome() (o Outcome) {
-	if l.state.Load() != nil {
+	if pointer.Load(&l.state) != nil {
 		l.update(func(s *leaseState) { o = s.outcome })
 	}
 	return o
@@ -168,7 +170,7 @@ func (l *lease) outcome() (o Outcome) {
 
 func (l *lease) finish() {
 	var cleanups []cleanup
-	if l.state.Load() != nil {
+	if pointer.Load(&l.state) != nil {
 		l.update(func(s *leaseState) { cleanups, s.cleanups = s.cleanups, nil })
 	}
 	for _, c := range cleanups {
@@ -191,7 +193,7 @@ func (l *lease) finish() {
 
 // changes returns what stages have written to their states; nil if nothing.
 func (l *lease) changes() (c *stateChanges) {
-	if l.state.Load() != nil {
+	if pointer.Load(&l.state) != nil {
 		l.update(func(s *leaseState) { c = s.changes })
 	}
 	return c

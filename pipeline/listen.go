@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net"
 	"sync"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // Listen listens on an address for a stage, which closes the listener when it is closed. A stage that takes
@@ -66,7 +68,7 @@ func (e *Env) succeeds(other *Env) bool {
 	if e.Pipeline != other.Pipeline {
 		return false
 	}
-	next := e.next.Load()
+	next := pointer.Load(&e.next)
 	return e.Stage == other.Stage || next != nil && next.takesOut(other)
 }
 

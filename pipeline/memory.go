@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/pipeline/codec"
 )
 
@@ -44,7 +45,7 @@ type memoryWait struct {
 
 // memoryHeld is what a lease has taken from a budget.
 type memoryHeld struct {
-	from  atomic.Pointer[Memory] // nil: it has taken nothing
+	from  pointer.Atomic[Memory] // nil: it has taken nothing
 	bytes atomic.Int64
 }
 
@@ -96,13 +97,13 @@ func (e *Env) Reserve(ctx context.Context, it *Item, bytes int) error {
 }
 
 func (h *memoryHeld) add(from *Memory, bytes int64) {
-	h.from.Store(from)
+	pointer.Store(&h.from, from)
 	h.bytes.Add(bytes)
 }
 
 // end gives back what the lease has taken.
 func (h *memoryHeld) end(l *lease) {
-	m := h.from.Load()
+	m := pointer.Load(&h.from)
 	if m == nil {
 		return
 	}

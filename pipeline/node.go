@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/webrace/webrace/internal/broadcast"
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 const defaultBuffer = 16
@@ -39,10 +40,10 @@ type node struct {
 	sealed  bool     // the queue has been told
 	running *running // of a source or keeper that has been started
 
-	calls   atomic.Pointer[calls] // of a sink; nil: it is none
+	calls   pointer.Atomic[calls] // of a sink; nil: it is none
 	working *sync.WaitGroup       // its workers
 	hurried broadcast.Cond        // groups do not wait to be full any more
-	turns   atomic.Pointer[turns] // of the workers; nil if each takes what comes
+	turns   pointer.Atomic[turns] // of the workers; nil if each takes what comes
 
 	stats     stats
 	busy      atomic.Int32 // calls under way, each with an item or a group
@@ -129,9 +130,9 @@ func (n *node) outlet(port string) *outlet {
 
 // start sets the stage's goroutines going. The last of them to end tells the nodes that follow.
 func (n *node) start() {
-	n.turns.Store(nil)
+	pointer.Store(&n.turns, nil)
 	if n.stage.WorkersKey != nil && n.workers() > 1 {
-		n.turns.Store(newTurns(n.stage.WorkersKey, n.in.cap()))
+		pointer.Store(&n.turns, newTurns(n.stage.WorkersKey, n.in.cap()))
 	}
 	switch impl := n.impl.(type) {
 	case Queue:
@@ -182,7 +183,7 @@ func (n *node) thenEnd(workers *sync.WaitGroup) {
 // once, those that it has dealt with are among them until it is through.
 func (n *node) waiting() int {
 	given := n.stats.in.Load() // first, so that it is no more than what was taken
-	return n.in.len() + n.turns.Load().parked() + int(n.stats.taken.Load()-given)
+	return n.in.len() + pointer.Load(&n.turns).parked() + int(n.stats.taken.Load()-given)
 }
 
 // holding reports whether the node has items in front of the stage or in it.

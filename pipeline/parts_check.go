@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // partCheck finds items that come to a stage without a part that it needs. Lint has looked at what each stage
@@ -30,7 +32,7 @@ func (r *Run) wireParts() {
 	})
 	for _, n := range r.nodes {
 		wanted := f.wantedOf(n.name)
-		n.env.wanted.Store(&wanted)
+		pointer.Store(&n.env.wanted, &wanted)
 		n.check = nil
 		parts := f.doubtful(n.stage)
 		if len(parts) > 0 && slices.ContainsFunc(n.stage.Spec.In, Kind.mayBePartial) {
@@ -42,7 +44,7 @@ func (r *Run) wireParts() {
 // Wants reports whether a stage behind an output port makes use of a part of what leaves it: whether it is
 // worth the stage's while to provide the part. It may be asked for each item, also while the pipeline is reloaded.
 func (e *Env) Wants(port string, part Part) bool {
-	wanted := e.wanted.Load()
+	wanted := pointer.Load(&e.wanted)
 	if wanted == nil {
 		return false
 	}

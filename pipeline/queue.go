@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // put stores what comes in until nothing more will come. It is one half of a queue; the other, take, ends
@@ -75,7 +77,7 @@ func (n *node) takeAll() {
 
 // takeBehind hands out leases as long as the valve is open, and reports whether there will be no more.
 func (n *node) takeBehind(g *valve, out *emitter) (ended bool) {
-	for n.run.valves.current.Load() == g {
+	for pointer.Load(&n.run.valves.current) == g {
 		it, err := n.lend(g.ctx)
 		if err == nil && !n.mayGive() {
 			it.lease.done(Retry(errEnough, time.Now()))

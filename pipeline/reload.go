@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // Change is what a reload has done, by the names of stages in the order of the flow.
@@ -125,7 +127,7 @@ func (l *reload) prepare(ctx context.Context) error {
 
 func (l *reload) makeNode(stage *Stage) (*node, error) {
 	n := prepareNode(l.run, stage)
-	n.env.next.Store(l)
+	pointer.Store(&n.env.next, l)
 	return n, n.make()
 }
 
@@ -198,7 +200,7 @@ func (l *reload) commit() {
 		if old := r.byName[n.name]; old != nil && old.stage.Spec.Type == n.stage.Spec.Type {
 			n.continueCounting(old)
 		}
-		n.env.next.Store(nil)
+		pointer.Store(&n.env.next, nil)
 	}
 	if err := closeAll(l.gone); err != nil {
 		r.logger.Error("a stage that was taken out did not end well", "error", err)

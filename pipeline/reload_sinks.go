@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // A reload waits until nothing is in flight. A sink that is down has its items in flight for as long as it is: after a
@@ -44,18 +46,18 @@ func (n *node) isSink() bool {
 // findSinks gives those who are sinks a context of their own for their calls. The caller holds r.wiring.
 func (r *Run) findSinks() {
 	for _, n := range r.nodes {
-		if before := n.calls.Swap(nil); before != nil {
+		if before := pointer.Swap(&n.calls, nil); before != nil {
 			before.stop()
 		}
 		if n.isSink() {
-			n.calls.Store(r.newCalls())
+			pointer.Store(&n.calls, r.newCalls())
 		}
 	}
 }
 
 // callContext is what the stage is called with.
 func (n *node) callContext() context.Context {
-	if c := n.calls.Load(); c != nil {
+	if c := pointer.Load(&n.calls); c != nil {
 		return c.ctx
 	}
 	return n.run.ctx
@@ -64,7 +66,7 @@ func (n *node) callContext() context.Context {
 // parkAll keeps items for another stage, if the calls of this one have been stopped by a reload; if not, it reports
 // false. Their parts in their leases, which the caller ends, are taken over.
 func (n *node) parkAll(its ...*Item) bool {
-	c := n.calls.Load()
+	c := pointer.Load(&n.calls)
 	if c == nil || c.ctx.Err() == nil || n.run.ctx.Err() != nil {
 		return false
 	}
@@ -106,7 +108,7 @@ func (l *reload) stopSinks() {
 	r.wiring.Lock()
 	defer r.wiring.Unlock()
 	for _, n := range r.nodes {
-		c := n.calls.Load()
+		c := pointer.Load(&n.calls)
 		if c == nil || c.ctx.Err() != nil || !n.holding() || l.graph.stage(n.name) == nil || n.closed && len(n.ports) > 0 {
 			continue
 		}
@@ -124,7 +126,7 @@ func (l *reload) stopSinks() {
 func (l *reload) isSettled() bool {
 	alive := make(map[*lease]int32)
 	for _, n := range l.stopped {
-		c := n.calls.Load()
+		c := pointer.Load(&n.calls)
 		c.mu.Lock()
 		for _, it := range c.parked {
 			countParts(it.lease, alive)
@@ -166,7 +168,7 @@ func (l *reload) handOver(parked map[string][]*Item) {
 func (l *reload) takeParked() map[string][]*Item {
 	all := make(map[string][]*Item)
 	for _, n := range l.stopped {
-		c := n.calls.Load()
+		c := pointer.Load(&n.calls)
 		c.mu.Lock()
 		all[n.name], c.parked = c.parked, nil
 		c.mu.Unlock()
@@ -185,7 +187,7 @@ func (l *reload) giveBack() {
 			n.in, n.closed = n.newInbox(), false
 			defer n.start()
 		}
-		c := n.calls.Swap(r.newCalls())
+		c := pointer.Swap(&n.calls, r.newCalls())
 		c.mu.Lock()
 		r.feed(n, c.parked)
 		c.mu.Unlock()

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // Report is what a run did, stage by stage.
@@ -53,7 +55,7 @@ func (r *Run) Snapshot() *Report {
 		Pipeline: r.graph.Name, Duration: time.Since(r.started), Stages: make(map[string]StageReport, len(r.nodes)),
 		Flow: r.stageNames(), Lost: r.lost.Load(), Reloads: r.reloads.Load(), FailedReloads: r.failedReloads.Load(),
 	}
-	if reason := r.drained.Load(); reason != nil {
+	if reason := pointer.Load(&r.drained); reason != nil {
 		report.Drained = *reason
 	}
 	for _, n := range r.nodes {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // RunOptions is what a run has at its disposal.
@@ -65,7 +67,7 @@ type Run struct {
 	cancel   context.CancelCauseFunc
 	drainCtx context.Context // ends when the run drains: sources and queues stop handing out
 	drain    context.CancelFunc
-	drained  atomic.Pointer[string] // why a stage has had it drain; nil: none has
+	drained  pointer.Atomic[string] // why a stage has had it drain; nil: none has
 
 	valves valveControl // of sources and queues
 	states states       // of the stages
@@ -230,7 +232,7 @@ func (r *Run) Drain() { r.drain() }
 
 // drainFor is Drain for a reason. The first counts, and none once the run drains.
 func (r *Run) drainFor(reason string) {
-	if r.drainCtx.Err() == nil && r.drained.CompareAndSwap(nil, &reason) {
+	if r.drainCtx.Err() == nil && pointer.CompareAndSwap(&r.drained, nil, &reason) {
 		r.logger.Info("finishing what is in flight", "reason", reason)
 		r.Drain()
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/pipeline/finding"
 )
 
@@ -49,7 +50,7 @@ func (g *Graph) Continues() bool {
 // Shares reports whether the stage, a queue, is where the pipeline begins, or where it ends: see [Sharer]. Outside of a
 // run it is neither.
 func (e *Env) Shares() (begins, ends bool) {
-	if next := e.next.Load(); next != nil {
+	if next := pointer.Load(&e.next); next != nil {
 		return next.graph.shares(next.graph.stage(e.Stage))
 	}
 	if e.run == nil {

@@ -1,5 +1,7 @@
 package pipeline
 
+import "github.com/webrace/webrace/internal/pointer"
+
 // stateWrite is a write that is not committed. Those of a key are a list, in their order.
 type stateWrite struct {
 	at            stateKey
@@ -209,7 +211,7 @@ func (s *states) breakOff(c *stateChanges, err error) (over []func()) {
 
 // undoCall undoes what a stage has written for an item on which it then failed.
 func (it *Item) undoCall() {
-	if it.lease == nil || it.lease.state.Load() == nil {
+	if it.lease == nil || pointer.Load(&it.lease.state) == nil {
 		return
 	}
 	var c *stateChanges

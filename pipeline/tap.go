@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // TapOptions determines what to watch of a running pipeline.
@@ -163,7 +165,7 @@ func (t *Tap) close(reason error) {
 // taps are those on a stage. Where there are none they cost an item the load of a pointer.
 type taps struct {
 	mu  sync.Mutex
-	all atomic.Pointer[[]tapPlace] // of which nothing is ever changed
+	all pointer.Atomic[[]tapPlace] // of which nothing is ever changed
 }
 
 // tapPlace is a port that is watched.
@@ -175,13 +177,13 @@ type tapPlace struct {
 
 // see shows an item that passes a port to the taps that watch it.
 func (s *taps) see(it *Item, port string) {
-	if s.all.Load() != nil {
+	if pointer.Load(&s.all) != nil {
 		s.show(it, port)
 	}
 }
 
 func (s *taps) show(it *Item, port string) {
-	places := s.all.Load()
+	places := pointer.Load(&s.all)
 	if places == nil {
 		return
 	}
@@ -228,19 +230,19 @@ func (s *taps) change(f func([]tapPlace) []tapPlace) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var places []tapPlace
-	if old := s.all.Load(); old != nil {
+	if old := pointer.Load(&s.all); old != nil {
 		places = slices.Clone(*old)
 	}
 	if places = f(places); len(places) == 0 {
-		s.all.Store(nil)
+		pointer.Store(&s.all, nil)
 		return
 	}
-	s.all.Store(&places)
+	pointer.Store(&s.all, &places)
 }
 
 // end ends all taps on a stage.
 func (s *taps) end(reason error) {
-	if places := s.all.Load(); places != nil {
+	if places := pointer.Load(&s.all); places != nil {
 		for _, p := range *places {
 			for _, t := range p.taps {
 				t.cancel(reason)

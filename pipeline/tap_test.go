@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // tapped is a pipeline "numbers > double > sink", which waits until it is let go. double emits odd numbers
@@ -170,7 +172,7 @@ func TestATapEndsWithAReason(t *testing.T) {
 			if err := tap.Err(); c.want != nil && !errors.Is(err, c.want) || c.want == nil && !errors.As(err, &panicked) || shown != c.shown {
 				t.Errorf("after %d items it ended with %v, want %v after %d", shown, err, c.want, c.shown)
 			}
-			if run.byName["numbers"].taps.all.Load() != nil {
+			if pointer.Load(&run.byName["numbers"].taps.all) != nil {
 				t.Error("items are still shown to it")
 			}
 		})

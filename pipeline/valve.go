@@ -3,7 +3,8 @@ package pipeline
 import (
 	"context"
 	"sync"
-	"sync/atomic"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // valve is what sources and queues pass when they hand something out. It is shut while the run is paused.
@@ -28,7 +29,7 @@ const (
 // valveControl changes the valve, and knows what it should be.
 type valveControl struct {
 	mu      sync.Mutex
-	current atomic.Pointer[valve]
+	current pointer.Atomic[valve]
 	paused  bool
 	held    openness      // by a reload; open without one
 	waits   chan struct{} // closed while a reload waits for what is in flight; nil as long as nobody has asked
@@ -71,7 +72,7 @@ func (c *valveControl) set(ctx context.Context, change func()) {
 	}
 	g := &valve{openTo: to, hurry: c.held != open, changed: make(chan struct{})}
 	g.ctx, g.cancel = context.WithCancel(ctx)
-	if before := c.current.Swap(g); before != nil {
+	if before := pointer.Swap(&c.current, g); before != nil {
 		before.cancel()
 		close(before.changed)
 	}
@@ -99,7 +100,7 @@ func (r *Run) hold(to openness) { r.valves.set(r.drainCtx, func() { r.valves.hel
 func (r *Run) enter(as openness, stop, stopToo <-chan struct{}) *valve {
 	for {
 		r.flight.add() // before looking: a reload that shuts the valve and sees nothing in flight knows that none passes
-		g := r.valves.current.Load()
+		g := pointer.Load(&r.valves.current)
 		if g.openTo >= as {
 			return g
 		}

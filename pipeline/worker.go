@@ -1,5 +1,7 @@
 package pipeline
 
+import "github.com/webrace/webrace/internal/pointer"
+
 // maxTaken is how many items a worker takes at once.
 const maxTaken = 16
 
@@ -17,7 +19,7 @@ func takeSize(worker *emitter, workers int) int {
 // work processes items until no more will come. When the run is cancelled it only takes them, so that no stage
 // waits for room.
 func (n *node) work(p Processor) {
-	if t := n.turns.Load(); t != nil {
+	if t := pointer.Load(&n.turns); t != nil {
 		n.workInTurn(t, p)
 		return
 	}

@@ -2,8 +2,8 @@ package scope
 
 import (
 	"strings"
-	"sync/atomic"
 
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
@@ -14,10 +14,10 @@ type Gate struct {
 	Traps  Traps
 
 	configured *Rules
-	added      atomic.Pointer[Rules]
-	rules      atomic.Pointer[Rules] // both: what was added comes first
-	domains    atomic.Pointer[Blocklist]
-	urls       atomic.Pointer[Blocklist]
+	added      pointer.Atomic[Rules]
+	rules      pointer.Atomic[Rules] // both: what was added comes first
+	domains    pointer.Atomic[Blocklist]
+	urls       pointer.Atomic[Blocklist]
 }
 
 // Refusal is why the gate refuses a URL.
@@ -43,36 +43,36 @@ const (
 // NewGate returns a gate with the rules of a configuration.
 func NewGate(configured *Rules) *Gate {
 	g := &Gate{configured: configured}
-	g.rules.Store(configured)
+	pointer.Store(&g.rules, configured)
 	return g
 }
 
 // Add puts these rules before those of the configuration, instead of the ones that were added before.
 func (g *Gate) Add(added *Rules) {
-	g.added.Store(added)
-	g.rules.Store(Join(added, g.configured))
+	pointer.Store(&g.added, added)
+	pointer.Store(&g.rules, Join(added, g.configured))
 }
 
 // Rules returns all rules in the order in which they are asked.
-func (g *Gate) Rules() *Rules { return g.rules.Load() }
+func (g *Gate) Rules() *Rules { return pointer.Load(&g.rules) }
 
 // Configured returns those of them that the configuration has.
 func (g *Gate) Configured() *Rules { return g.configured }
 
 // Added returns those of them that were added.
-func (g *Gate) Added() *Rules { return g.added.Load() }
+func (g *Gate) Added() *Rules { return pointer.Load(&g.added) }
 
 // Block replaces the lists of domains and of URLs that are refused; nil is an empty one.
 func (g *Gate) Block(domains, urls *Blocklist) {
-	g.domains.Store(domains)
-	g.urls.Store(urls)
+	pointer.Store(&g.domains, domains)
+	pointer.Store(&g.urls, urls)
 }
 
 // Admit holds a URL against the rules and the lists, and returns the rule that decides, nil for none. That this is
 // a hit of the rule is for the caller to count, when what follows from it is durable. What a rule trusts is to be
 // held against nothing else.
 func (g *Gate) Admit(address string) (why Refusal, by *Rule) {
-	by, _ = g.rules.Load().Find(address)
+	by, _ = pointer.Load(&g.rules).Find(address)
 	if by != nil && by.verdict != Allowed {
 		return by.refusal(), by
 	}
@@ -80,10 +80,10 @@ func (g *Gate) Admit(address string) (why Refusal, by *Rule) {
 }
 
 func (g *Gate) blocked(address string) Refusal {
-	if _, blocked := g.domains.Load().Domain(address); blocked {
+	if _, blocked := pointer.Load(&g.domains).Domain(address); blocked {
 		return BlockedDomain
 	}
-	if g.urls.Load().URL(address) {
+	if pointer.Load(&g.urls).URL(address) {
 		return BlockedURL
 	}
 	return Pass
@@ -139,7 +139,7 @@ type Explanation struct {
 
 // Explain returns what becomes of a URL at the gate. It counts nothing.
 func (g *Gate) Explain(address string) (e Explanation) {
-	e.Rule, e.Number = g.rules.Load().Find(address)
+	e.Rule, e.Number = pointer.Load(&g.rules).Find(address)
 	if e.Rule != nil && e.Rule.verdict == Denied {
 		e.Refusal = ByRule
 	}
@@ -151,7 +151,7 @@ func (g *Gate) Explain(address string) (e Explanation) {
 	}
 	switch e.Refusal {
 	case BlockedDomain:
-		e.Domain, _ = g.domains.Load().Domain(address)
+		e.Domain, _ = pointer.Load(&g.domains).Domain(address)
 	case IgnoredType:
 		path, _ := pathAndQuery(address)
 		e.Extension, _ = g.Ignore.of(path)
