@@ -144,7 +144,7 @@ func (q *Queue) bids(l *webrace.Links, sitemaps int) map[string][]bid {
 		if cr == nil || r.Distance < 0 || r.Distance > math.MaxInt32 {
 			continue
 		}
-		if p := cr.now.Load(); p.number > 0 {
+		if p := cr.pass(); p.number > 0 {
 			distance := uint32(r.Distance + further)
 			if l.Via == webrace.ViaSitemap { // a page that the start lists is no start
 				distance = max(distance, 1)
@@ -190,7 +190,7 @@ func (q *Queue) admit(l *webrace.Links, url string, bids []bid) (admitted, Reaso
 func withinBounds(bids []bid, url string) (admitted []bid, why Reason) {
 	admitted = bids
 	for i, b := range bids {
-		w := b.crawl.now.Load().admits(url, int(b.distance))
+		w := b.crawl.pass().admits(url, int(b.distance))
 		if w == Scope && b.lands {
 			w = accepted
 		}
@@ -372,7 +372,7 @@ func (c *changes) accept(cand *candidate) (Reason, error) {
 func (c *changes) mark(rec *record, cand *candidate) (news, full bool) {
 	for i := range cand.bids {
 		b := &cand.bids[i]
-		b.round = b.crawl.now.Load().number
+		b.round = b.crawl.pass().number
 		m := rec.mark(b.crawl.number)
 		if m == nil {
 			if !c.q.hasRoom(b.crawl, cand.start) {
@@ -408,7 +408,7 @@ func (q *Queue) waitedFor(rec *record) (now bool, at level, err error) {
 			return false, 0, err
 		}
 		now = now || cr.active.Load()
-		at = min(at, levelOf(cr.now.Load().Urgency))
+		at = min(at, levelOf(cr.pass().Urgency))
 	}
 	return now, at, nil
 }

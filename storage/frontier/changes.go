@@ -267,7 +267,7 @@ func (c *changes) flush(batch pebbledb.Batch) error {
 	c.flushFamilies()
 	c.flushHits()
 	for cr := range c.crawls {
-		w.set(c.q.keys.crawl(cr.now.Load().ID), encodeCrawl(cr))
+		w.set(c.q.keys.crawl(cr.pass().ID), encodeCrawl(cr))
 	}
 	c.noteTime()
 	if c.q.count != c.before {

@@ -264,7 +264,7 @@ func (c *check) crawlCounts() error {
 		}
 		cr.pending.Store(want)
 		key = bytes.Clone(key)
-		return c.found(wrongCrawl, cr.now.Load().ID, func() error { return c.Set(key, encodeCrawl(cr)) },
+		return c.found(wrongCrawl, cr.pass().ID, func() error { return c.Set(key, encodeCrawl(cr)) },
 			"it waits for %d URLs, and %d are written", want, have)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/storage/internal/nanos"
 	"github.com/webrace/webrace/storage/schedule"
 )
@@ -97,13 +98,13 @@ func (m *clockMending) next() error {
 // crawls has the rounds that are open count from now on.
 func (m *clockMending) crawls(c *changes) error {
 	for _, cr := range m.q.crawls.all() {
-		p := cr.now.Load()
+		p := cr.pass()
 		if cr.pending.Load() == 0 || !isAhead(nanos.Of(p.started), m.now) {
 			continue
 		}
 		next := *p
 		next.started = m.now
-		cr.now.Store(&next)
+		pointer.Store(&cr.now, &next)
 		c.crawls[cr] = struct{}{}
 	}
 	return nil

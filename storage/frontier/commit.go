@@ -36,7 +36,7 @@ func (s step) call(err error) {
 // committer commits steps in groups.
 type committer struct {
 	db     *pebbledb.Store
-	groups *groupcommit.Committer[step]
+	groups groupcommit.Committer[step]
 
 	written map[*Queue]*changes // what the group under way has changed in each queue
 }

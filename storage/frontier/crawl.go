@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/storage/internal/nanos"
 )
@@ -19,9 +20,12 @@ type crawl struct {
 	pending atomic.Int64         // URLs it waits for; only the committer changes it
 	known   atomic.Int64         // URLs it ever came to, since that is counted; only the committer changes it
 	active  atomic.Bool          // it was started in this run
-	now     atomic.Pointer[pass] // only the committer changes it
+	now     pointer.Atomic[pass] // only the committer changes it
 	history history              // the committer's
 }
+
+// pass returns how the crawl stands now.
+func (c *crawl) pass() *pass { return pointer.Load(&c.now) }
 
 // history is what the crawl has cost so far, and what came of the last visit of its start.
 type history struct {
@@ -74,7 +78,7 @@ func (p *pass) raise(c webrace.Crawl) (deeper bool) {
 }
 
 func encodeCrawl(c *crawl) []byte {
-	p := c.now.Load()
+	p := c.pass()
 	schema := byte(4)
 	if len(p.moves) > 0 {
 		schema = crawlSchema
@@ -139,7 +143,7 @@ func decodeCrawl(value []byte) (*crawl, error) {
 		return nil, fmt.Errorf("stored crawl %q: %w", p.ID, err)
 	}
 	p.scope = m
-	c.now.Store(p)
+	pointer.Store(&c.now, p)
 	return c, nil
 }
 
@@ -159,7 +163,7 @@ func (r *registry) load(s *Store, k keys) error {
 		if err != nil {
 			return false, err
 		}
-		r.byID[c.now.Load().ID] = c
+		r.byID[c.pass().ID] = c
 		return true, nil
 	})
 	r.inTurn = make([]*crawl, len(r.byID))
@@ -221,7 +225,7 @@ func (r *registry) await(c *crawl, n int64) {
 // earlier release knows of when it was written.
 func (r *registry) latest() (at int64) {
 	for _, c := range r.all() {
-		at = max(at, nanos.Of(c.now.Load().started), nanos.Of(c.history.visited))
+		at = max(at, nanos.Of(c.pass().started), nanos.Of(c.history.visited))
 	}
 	return at
 }

@@ -32,7 +32,7 @@ func (s *Store) CrawlStatuses(pipeline string) (all []CrawlStatus, err error) {
 
 // Crawls returns the crawls that CrawlStatuses tells of.
 func (s *Store) Crawls(pipeline string) (all []webrace.Crawl, err error) {
-	err = s.crawls(pipeline, func(c *crawl) { all = append(all, c.now.Load().Crawl) })
+	err = s.crawls(pipeline, func(c *crawl) { all = append(all, c.pass().Crawl) })
 	return all, err
 }
 
@@ -55,7 +55,7 @@ func (s *Store) crawls(pipeline string, f func(*crawl)) error {
 }
 
 func (c *crawl) status() CrawlStatus {
-	p := c.now.Load()
+	p := c.pass()
 	return CrawlStatus{
 		Crawl: p.ID, Round: int(p.number), Started: p.started, Pending: int(c.pending.Load()),
 		Requests: c.history.requests, Visited: c.history.visited, Interval: c.history.interval, Changed: c.history.changed,
@@ -160,7 +160,7 @@ func (n *news) tell(pipeline string, crawls []*crawl) {
 	}
 	for _, c := range crawls {
 		of.number++
-		id := c.now.Load().ID
+		id := c.pass().ID
 		if e := of.last[id]; e != nil {
 			e.Value = told{id, of.number}
 			of.inTurn.MoveToBack(e)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/storage/schedule"
 )
 
@@ -210,7 +211,7 @@ func TestIntervalsKeepToTheTimingOfTheCrawls(t *testing.T) {
 	f := newFixture(t, QueueOptions{})
 	crawl := func(timing time.Duration) *crawl {
 		c := &crawl{}
-		c.now.Store(&pass{Crawl: webrace.Crawl{Timing: timing}})
+		pointer.Store(&c.now, &pass{Crawl: webrace.Crawl{Timing: timing}})
 		return c
 	}
 	day, hour, never := crawl(24*time.Hour), crawl(time.Hour), crawl(0)

@@ -49,7 +49,7 @@ func (l *Lease) refusal(by *scope.Rule) step {
 		apply: func(ch *changes) error { return ch.end(l, e) },
 		after: func() error {
 			for _, s := range l.served {
-				l.q.seen.forget(l.item.url, s.crawl.number, s.crawl.now.Load().number)
+				l.q.seen.forget(l.item.url, s.crawl.number, s.crawl.pass().number)
 			}
 			return l.gone()
 		},

@@ -37,7 +37,7 @@ func (l *Lease) answers(v *webrace.Visit, host *host, now time.Time) bool {
 	}
 	fresh, start := l.q.opt.Fresh, false
 	for _, s := range l.served {
-		p := s.crawl.now.Load()
+		p := s.crawl.pass()
 		if !v.At.Before(p.started) {
 			return true
 		}
@@ -77,7 +77,7 @@ func (l *Lease) hintOn(v *webrace.Visit, host *host, now time.Time, longest time
 	}
 	limit := l.q.opt.HonorFreshness
 	for _, s := range l.served {
-		if t := s.crawl.now.Load().Timing; t > 0 {
+		if t := s.crawl.pass().Timing; t > 0 {
 			limit = min(limit, t)
 		}
 	}

@@ -129,7 +129,7 @@ func (q *Queue) secrets() []string {
 	names := []string{""}
 	known := map[string]bool{"": true}
 	for _, c := range q.crawls.all() {
-		if s := c.now.Load().Secret; !known[s] {
+		if s := c.pass().Secret; !known[s] {
 			known[s] = true
 			names = append(names, s)
 		}
@@ -187,7 +187,7 @@ func (q *Queue) describe(e *Explanation, id urlID, rec *record) (err error) {
 		if err != nil {
 			return err
 		}
-		p := cr.now.Load()
+		p := cr.pass()
 		e.Reached = append(e.Reached, Reached{p.ID, p.Start, int(m.round), m.round == p.number, int(m.distance), m.queued, p.landing.url})
 	}
 	if e.Lister, err = q.listerOf(id, e.URL, rec, e.Visit); err != nil {
@@ -207,7 +207,7 @@ func (q *Queue) refusal(url string, h *hostRecord, isNew bool) (Reason, error) {
 	}
 	why := Unknown
 	for _, c := range q.crawls.all() {
-		p := c.now.Load()
+		p := c.pass()
 		r := p.admits(url, 1)
 		switch {
 		case urlnorm.Identity(p.Start) == urlnorm.Identity(url):

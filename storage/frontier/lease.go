@@ -205,7 +205,7 @@ func (l *Lease) leader() *Lease {
 	if l.item.from == "" {
 		return nil
 	}
-	from := identify(l.served[0].crawl.now.Load().Secret, l.item.from)
+	from := identify(l.served[0].crawl.pass().Secret, l.item.from)
 	out := l.q.leases[from]
 	if out == nil {
 		return l.q.held[from]
@@ -238,14 +238,14 @@ func (l *Lease) describe(within []mark, on *host, now time.Time) (err error) {
 			return err
 		}
 	}
-	secret := l.served[0].crawl.now.Load().Secret
+	secret := l.served[0].crawl.pass().Secret
 	gone := q.gone(secret, l.item.url, visit) || l.mayAnswerOtherwise(visit)
 	l.request = webrace.Request{
 		URL: l.item.url, From: l.item.from, Redirects: l.item.redirects, Secret: secret, Visit: visit,
 		Left: l.left,
 	}
 	if l.left {
-		l.request.Stored = visit != nil && !visit.At.Before(l.served[0].crawl.now.Load().started)
+		l.request.Stored = visit != nil && !visit.At.Before(l.served[0].crawl.pass().started)
 	} else {
 		l.request.Stored = !gone && l.answers(visit, on, now)
 	}
@@ -284,7 +284,7 @@ func (l *Lease) serve(rec *record) (within []mark, active bool, err error) {
 			continue // it gets its turn once the others have been served
 		}
 		l.served = append(l.served, served{cr, m.round, m.distance})
-		if (webrace.Reach{Distance: int(m.distance)}).Within(cr.now.Load().Levels) {
+		if (webrace.Reach{Distance: int(m.distance)}).Within(cr.pass().Levels) {
 			within = append(within, m)
 		}
 	}
@@ -319,7 +319,7 @@ func (q *Queue) reach(marks []mark) ([]webrace.Reach, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, webrace.Reach{Crawl: cr.now.Load().ID, Distance: int(m.distance)})
+		list = append(list, webrace.Reach{Crawl: cr.pass().ID, Distance: int(m.distance)})
 	}
 	slices.SortFunc(list, func(a, b webrace.Reach) int { return strings.Compare(a.Crawl, b.Crawl) })
 	q.reaches.put(string(key), list)
@@ -338,7 +338,7 @@ func (q *Queue) shownTo(marks []mark) ([]webrace.Shown, error) {
 			return nil, err
 		}
 		list = append(list, webrace.Shown{
-			Crawl: cr.now.Load().ID, Distance: int(m.best) - 1, Version: int(m.version), Revision: m.revision,
+			Crawl: cr.pass().ID, Distance: int(m.best) - 1, Version: int(m.version), Revision: m.revision,
 			Since: int(m.since), SinceRevision: m.sinceRevision,
 		})
 	}

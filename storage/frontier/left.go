@@ -93,7 +93,7 @@ func (c *changes) leave(cand *candidate) error {
 	left := false
 	for _, b := range cand.bids {
 		m := rec.mark(b.crawl.number)
-		if m == nil || m.version == 0 || m.queued || m.round == b.crawl.now.Load().number {
+		if m == nil || m.version == 0 || m.queued || m.round == b.crawl.pass().number {
 			continue
 		}
 		m.round, m.distance = 0, b.distance

@@ -40,7 +40,7 @@ func (c *changes) formers(rec *record, cand *candidate) (all []*redirect) {
 		return []*redirect{cand.former}
 	}
 	for _, b := range cand.bids {
-		p := b.crawl.now.Load()
+		p := b.crawl.pass()
 		if m := rec.mark(b.crawl.number); len(p.moves) == 0 || m == nil || m.version > 0 {
 			continue
 		}

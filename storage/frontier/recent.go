@@ -99,7 +99,7 @@ func (s *recent) knows(a *admitted) bool {
 	}
 	for i := range a.bids {
 		b := &a.bids[i]
-		link := a.hash.of(b.crawl.number, b.crawl.now.Load().number)
+		link := a.hash.of(b.crawl.number, b.crawl.pass().number)
 		if e := s.find(link); e == nil || !e.reaches(b.distance) {
 			return false
 		}

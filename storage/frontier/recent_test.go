@@ -158,7 +158,7 @@ func (f *fixture) heldAgainstItsRecord(url string) (answered int) {
 		f.t.Fatal(err)
 	}
 	for _, cr := range f.q.crawls.all() {
-		round := cr.now.Load().number
+		round := cr.pass().number
 		e := f.q.seen.find(f.q.seen.hash(url).of(cr.number, round))
 		if e == nil || !e.reaches(mostRemembered) {
 			continue

@@ -44,7 +44,7 @@ func (q *Queue) sitemapsOf(l *webrace.Links) (most int) {
 		if cr == nil {
 			continue
 		}
-		id := identify(cr.now.Load().Secret, l.From)
+		id := identify(cr.pass().Secret, l.From)
 		q.mu.Lock()
 		if out := q.leases[id]; out != nil {
 			most = max(most, out.item.sitemaps)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/internal/nanos"
@@ -92,10 +93,10 @@ func (s *start) apply(ch *changes) error {
 	if cr == nil {
 		ch.q.count.crawls++
 		cr = &crawl{number: ch.q.count.crawls}
-		cr.now.Store(&pass{Crawl: s.crawl})
+		pointer.Store(&cr.now, &pass{Crawl: s.crawl})
 		s.q.crawls.add(s.crawl.ID, cr)
 	}
-	next := *cr.now.Load()
+	next := *cr.pass()
 	unfinished := cr.pending.Load() > 0
 	inThisRun := s.q.crawls.activate(cr)
 	s.restart = unfinished && !inThisRun
@@ -116,7 +117,7 @@ func (s *start) apply(ch *changes) error {
 	if walks {
 		next.number++
 	}
-	cr.now.Store(&next)
+	pointer.Store(&cr.now, &next)
 	ch.crawls[cr] = struct{}{}
 	if walks {
 		if err := s.offer(ch, cr); err != nil {

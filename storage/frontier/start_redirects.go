@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/internal/scope"
 )
 
@@ -58,7 +59,7 @@ func (o *offer) land(ch *changes, cand *candidate) error {
 		if !b.lands {
 			continue
 		}
-		next := *b.crawl.now.Load()
+		next := *b.crawl.pass()
 		var err error
 		next.moves = next.movedBy(cand.former, cand.url)
 		if next.landing, err = newLanding(cand.url, next.Scope); err != nil {
@@ -69,7 +70,7 @@ func (o *offer) land(ch *changes, cand *candidate) error {
 		} else {
 			o.result.Landed++
 		}
-		b.crawl.now.Store(&next)
+		pointer.Store(&b.crawl.now, &next)
 		ch.crawls[b.crawl] = struct{}{}
 	}
 	return nil

@@ -22,7 +22,7 @@ type ranCrawl struct {
 func (q *Queue) ran() (all []ranCrawl) {
 	for _, cr := range q.crawls.all() {
 		if cr.active.Load() {
-			p := cr.now.Load()
+			p := cr.pass()
 			why, _ := q.opt.Gate.Admit(p.Start)
 			all = append(all, ranCrawl{p.Crawl, reasonOf(why)})
 		}

@@ -187,7 +187,7 @@ func (q *Queue) revisits(served []served) schedule.Bounds {
 	var timing time.Duration
 	start := false
 	for _, s := range served {
-		if t := s.crawl.now.Load().Timing; t > 0 && (timing == 0 || t < timing) {
+		if t := s.crawl.pass().Timing; t > 0 && (timing == 0 || t < timing) {
 			timing = t
 		}
 		start = start || s.distance == 0

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
@@ -118,7 +119,7 @@ func (c *check) mendLexicon() error {
 func (c *check) forget() {
 	c.store.lexicon.forget()
 	for i := range c.store.terms.places {
-		c.store.terms.places[i].Store(nil)
+		pointer.Store(&c.store.terms.places[i], nil)
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
@@ -261,7 +261,7 @@ func termOf(r pebbledb.Reader, n id) (webrace.Term, error) {
 // termCache remembers the terms of ids, which never change: an id is never given to another term. The zero value is
 // ready to use.
 type termCache struct {
-	places [1 << 13]atomic.Pointer[known]
+	places [1 << 13]pointer.Atomic[known]
 }
 
 type known struct {
@@ -276,12 +276,12 @@ var termSeed = maphash.MakeSeed()
 
 func (c *termCache) term(r pebbledb.Reader, n id) (webrace.Term, error) {
 	place := &c.places[maphash.Comparable(termSeed, n)%uint64(len(c.places))]
-	if k := place.Load(); k != nil && k.id == n {
+	if k := pointer.Load(place); k != nil && k.id == n {
 		return k.term, nil
 	}
 	t, err := termOf(r, n)
 	if err == nil && len(t) <= longestKnown {
-		place.Store(&known{n, t})
+		pointer.Store(place, &known{n, t})
 	}
 	return t, err
 }

@@ -26,7 +26,7 @@ type change struct {
 // committer commits changes in groups, in the order of their submission.
 type committer struct {
 	db     *pebbledb.Store
-	groups *groupcommit.Committer[change]
+	groups groupcommit.Committer[change]
 
 	mu      sync.Mutex
 	keeping bool     // removals wait

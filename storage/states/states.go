@@ -64,7 +64,7 @@ type Write = struct {
 type Store struct {
 	db       *pebbledb.Store
 	readOnly bool
-	syncs    *groupcommit.Committer[func(error)]
+	syncs    groupcommit.Committer[func(error)]
 
 	order sync.Mutex // held to commit, so that callbacks come in the order of the commits
 

@@ -28,8 +28,20 @@ type Limit[T any] struct {
 	Takes   func(T) int // what a change takes of the room
 }
 
-// Committer commits what is added to it, in the order of the additions, by one goroutine.
-type Committer[T any] struct {
+// Committer commits what is added to it, in the order of the additions, by one goroutine. It is an interface, because
+// the methods of a structure would be compiled again by whoever names a store that holds one.
+type Committer[T any] interface {
+	// Add hands in changes and never waits. An error means that nothing will be told of them: the committer is closed,
+	// or has ended by a fault.
+	Add(changes ...T) error
+	// Failure is the fault that ended the committer, if there was one.
+	Failure() error
+	// Close returns when what was added is written and told of, with the fault if there was one. What is added later
+	// gets the error closed.
+	Close(closed error) error
+}
+
+type committer[T any] struct {
 	limit  Limit[T]
 	write  func(group []T) error
 	tell   func(group []T, err error)
@@ -44,15 +56,13 @@ type Committer[T any] struct {
 
 // Start returns a committer that writes one group after the other, and tells what came of each. After a fault it writes
 // no further one: that is what comes of all.
-func Start[T any](limit Limit[T], write func(group []T) error, tell func(group []T, err error)) *Committer[T] {
-	c := &Committer[T]{limit: limit, write: write, tell: tell, signal: make(chan struct{}, 1), exited: make(chan struct{})}
+func Start[T any](limit Limit[T], write func(group []T) error, tell func(group []T, err error)) Committer[T] {
+	c := &committer[T]{limit: limit, write: write, tell: tell, signal: make(chan struct{}, 1), exited: make(chan struct{})}
 	go c.run()
 	return c
 }
 
-// Add hands in changes and never waits. An error means that nothing will be told of them: the committer is closed, or
-// has ended by a fault.
-func (c *Committer[T]) Add(changes ...T) error {
+func (c *committer[T]) Add(changes ...T) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := cmp.Or(c.failed, c.closed); err != nil {
@@ -63,16 +73,13 @@ func (c *Committer[T]) Add(changes ...T) error {
 	return nil
 }
 
-// Failure is the fault that ended the committer, if there was one.
-func (c *Committer[T]) Failure() error {
+func (c *committer[T]) Failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed
 }
 
-// Close returns when what was added is written and told of, with the fault if there was one. What is added later gets
-// the error closed.
-func (c *Committer[T]) Close(closed error) error {
+func (c *committer[T]) Close(closed error) error {
 	c.mu.Lock()
 	c.closed = closed
 	c.wake()
@@ -81,14 +88,14 @@ func (c *Committer[T]) Close(closed error) error {
 	return c.Failure()
 }
 
-func (c *Committer[T]) wake() {
+func (c *committer[T]) wake() {
 	select {
 	case c.signal <- struct{}{}:
 	default:
 	}
 }
 
-func (c *Committer[T]) run() {
+func (c *committer[T]) run() {
 	defer close(c.exited)
 	for range c.signal {
 		for group := c.next(); len(group) > 0; group = c.next() {
@@ -107,7 +114,7 @@ func (c *Committer[T]) run() {
 	}
 }
 
-func (c *Committer[T]) commit(group []T) {
+func (c *committer[T]) commit(group []T) {
 	err := c.Failure()
 	if err == nil {
 		err = c.write(group)
@@ -119,7 +126,7 @@ func (c *Committer[T]) commit(group []T) {
 }
 
 // full reports whether there is no reason to wait for more changes.
-func (c *Committer[T]) full() bool {
+func (c *committer[T]) full() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, full := c.group()
@@ -127,7 +134,7 @@ func (c *Committer[T]) full() bool {
 }
 
 // group returns how many changes the next group has, and whether it cannot have more.
-func (c *Committer[T]) group() (n int, full bool) {
+func (c *committer[T]) group() (n int, full bool) {
 	taken := 0
 	for n < len(c.changes) && n < c.limit.Changes && taken < c.limit.Room {
 		taken += c.limit.Takes(c.changes[n])
@@ -136,7 +143,7 @@ func (c *Committer[T]) group() (n int, full bool) {
 	return n, n == c.limit.Changes || taken >= c.limit.Room
 }
 
-func (c *Committer[T]) next() []T {
+func (c *committer[T]) next() []T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n, _ := c.group()

@@ -23,7 +23,7 @@ func TestAGroupIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			com := Committer[int]{limit: Limit[int]{most, room, func(n int) int { return n }}, changes: c.takes}
+			com := committer[int]{limit: Limit[int]{most, room, func(n int) int { return n }}, changes: c.takes}
 			var got []int
 			for g := com.next(); len(g) > 0; g = com.next() {
 				got = append(got, len(g))
