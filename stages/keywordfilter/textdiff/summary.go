@@ -26,7 +26,7 @@ func Summary(old, now *webrace.Text, added []bool, size int) (summary string, ch
 	c := compare(old, now, added)
 	changes, _ := Diff(keys(c.old), keys(c.now))
 	for _, change := range changes {
-		pieces = append(pieces, pair(those(c.old, c.went, change.A, change.AEnd), those(c.now, c.came, change.B, change.BEnd))...)
+		pieces = append(pieces, c.replaced(change)...)
 		for i := change.B; i < change.BEnd; i++ {
 			if before, again := c.again[i]; again {
 				pieces = append(pieces, changedEntry(c.old[before], c.now[i]))
@@ -92,12 +92,15 @@ type comparison struct {
 	old, now   []unit
 	went, came []bool
 	again      map[int]int // entries of now that old has with another content: their numbers there; neither went nor came
+
+	namesOld, namesNow map[uint64]bool // of the entries
 }
 
 func compare(old, now *webrace.Text, added []bool) (c comparison) {
 	shared := sharedColumns(old, now)
 	inOld, inNow := pairParts(old, now)
 	c.old, c.now = units(old, shared, inOld), units(now, shared, inNow)
+	c.namesOld, c.namesNow = namesOf(old), namesOf(now)
 	before, after := known(c.old), known(c.now)
 	for _, u := range c.old {
 		c.went = append(c.went, u.lacksIn(after))
@@ -114,6 +117,16 @@ func compare(old, now *webrace.Text, added []bool) (c comparison) {
 	}
 	c.findAgain()
 	return c
+}
+
+func namesOf(t *webrace.Text) map[uint64]bool {
+	names := make(map[uint64]bool)
+	if t != nil {
+		for _, e := range t.Entries {
+			names[e.Name] = true
+		}
+	}
+	return names
 }
 
 // sameParts makes the parts that both texts have come again where only something went of them.
@@ -227,14 +240,34 @@ func setOf(texts []string) map[string]bool {
 	return set
 }
 
-// those returns the texts of the units from one index to another that are marked.
-func those(all []unit, marked []bool, from, to int) (chosen []string) {
-	for i := from; i < to; i++ {
-		if marked[i] {
-			chosen = append(chosen, all[i].text)
+// replaced returns what went and what came at one place. A unit takes the place of one that is like it, unless either
+// is an entry that is known by a name which the other text has not: that is another thing, however like it is.
+func (c *comparison) replaced(at Change) (pieces []piece) {
+	var went, came []string
+	for i := at.B; i < at.BEnd; i++ {
+		switch u := &c.now[i]; {
+		case !c.came[i]:
+		case u.isOther(c.namesOld):
+			pieces = append(pieces, piece{{added, u.text}})
+		default:
+			came = append(came, u.text)
 		}
 	}
-	return chosen
+	for i := at.A; i < at.AEnd; i++ {
+		switch u := &c.old[i]; {
+		case !c.went[i]:
+		case u.isOther(c.namesNow):
+			pieces = append(pieces, piece{{removed, u.text}})
+		default:
+			went = append(went, u.text)
+		}
+	}
+	return append(pieces, pair(went, came)...)
+}
+
+// isOther reports whether the unit is an entry with a name that is not among those of the other text.
+func (u *unit) isOther(names map[uint64]bool) bool {
+	return u.entry != nil && u.entry.Name != 0 && !names[u.entry.Name]
 }
 
 // pair makes pieces of what went and came in one place: a block that came takes the place of the next one
