@@ -69,8 +69,8 @@ type Broker struct {
 	now    func() time.Time
 
 	mu      sync.Mutex
-	entries map[string]*entry  // by the name of the secret
-	starts  *lru.Cache[string] // the hosts at which crawls begin
+	entries map[string]*entry // by the name of the secret
+	starts  lru.Cache[string] // the hosts at which crawls begin
 }
 
 // NewBroker returns a broker of what is stored.

@@ -140,7 +140,7 @@ func (j *Jar) cookies() *cookiejar.Jar {
 // Jars are those of hosts that are asked without credentials. The zero value is ready.
 type Jars struct {
 	mu     sync.Mutex
-	byHost *lru.Cache[*Jar]
+	byHost lru.Cache[*Jar]
 }
 
 // Of returns the jar of a host, by scheme, name and port. When there are too many, that of the host asked longest

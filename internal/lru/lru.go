@@ -9,14 +9,33 @@ import (
 // Cache remembers values by their keys, so many at most: for one more, that is forgotten which was used longest ago.
 // [New] makes one. It may be used by many goroutines.
 //
-// Whoever imports a package that holds a cache compiles the methods of its type again, so these are few and small, and
-// what they call has no parameters of type.
-type Cache[V any] struct{ entries }
+// It is an interface, because whoever names what holds a cache would compile the methods of a generic structure again.
+// Those that there are behind it are few and small, and what they call has no parameters of type.
+type Cache[V any] interface {
+	// Get returns the value of a key, which is used by that.
+	Get(key string) (V, bool)
+	// Peek is Get, and no use.
+	Peek(key string) (V, bool)
+	// Add remembers a value, in place of what the key had.
+	Add(key string, value V)
+	// AddNew remembers a value unless the key has one, and reports whether it did.
+	AddNew(key string, value V) bool
+	// Remove forgets a key.
+	Remove(key string)
+	// RemoveOldest forgets what was used longest ago.
+	RemoveOldest()
+	// Len is how many keys are remembered.
+	Len() int
+	// Keys are those that are remembered, the one used longest ago first.
+	Keys() []string
+}
+
+type cache[V any] struct{ entries }
 
 // New returns an empty cache. Forgotten is called for what is removed or makes room, and must not use the cache; it may
 // be nil.
-func New[V any](most int, forgotten func(V)) *Cache[V] {
-	c := &Cache[V]{entries{most: max(most, 1), byKey: make(map[string]*list.Element)}}
+func New[V any](most int, forgotten func(V)) Cache[V] {
+	c := &cache[V]{entries{most: max(most, 1), byKey: make(map[string]*list.Element)}}
 	if forgotten != nil {
 		c.forgotten = func(value any) { forgotten(of[V](value)) }
 	}
@@ -29,23 +48,19 @@ func of[V any](value any) V {
 	return v
 }
 
-// Get returns the value of a key, which is used by that.
-func (c *Cache[V]) Get(key string) (V, bool) {
+func (c *cache[V]) Get(key string) (V, bool) {
 	value, ok := c.get(key, true)
 	return of[V](value), ok
 }
 
-// Peek is Get, and no use.
-func (c *Cache[V]) Peek(key string) (V, bool) {
+func (c *cache[V]) Peek(key string) (V, bool) {
 	value, ok := c.get(key, false)
 	return of[V](value), ok
 }
 
-// Add remembers a value, in place of what the key had.
-func (c *Cache[V]) Add(key string, value V) { c.add(key, value, true) }
+func (c *cache[V]) Add(key string, value V) { c.add(key, value, true) }
 
-// AddNew remembers a value unless the key has one, and reports whether it did.
-func (c *Cache[V]) AddNew(key string, value V) bool { return c.add(key, value, false) }
+func (c *cache[V]) AddNew(key string, value V) bool { return c.add(key, value, false) }
 
 type entries struct {
 	most      int
@@ -103,28 +118,24 @@ func (e *entries) remove(at *list.Element) {
 	}
 }
 
-// Remove forgets a key.
 func (e *entries) Remove(key string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.remove(e.byKey[key])
 }
 
-// RemoveOldest forgets what was used longest ago.
 func (e *entries) RemoveOldest() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.remove(e.used.Back())
 }
 
-// Len is how many keys are remembered.
 func (e *entries) Len() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.used.Len()
 }
 
-// Keys are those that are remembered, the one used longest ago first.
 func (e *entries) Keys() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

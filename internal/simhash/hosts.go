@@ -12,7 +12,7 @@ type Hosts struct {
 	pages, all int
 
 	mu     sync.Mutex
-	known  *lru.Cache[*Memory]
+	known  lru.Cache[*Memory]
 	stored int // pages of all hosts
 }
 

@@ -19,7 +19,7 @@ type addressTurns struct {
 	usual    time.Duration // what a turn is taken to last before one has ended
 
 	mu        sync.Mutex
-	addresses *lru.Cache[netip.Addr] // of hosts: by which they answered last, or are known
+	addresses lru.Cache[netip.Addr] // of hosts: by which they answered last, or are known
 	byAddress map[netip.Addr]*addressTurn
 	enough    int // addresses before the next look for those that can be forgotten
 }

@@ -21,7 +21,7 @@ type circuits struct {
 	wait, most time.Duration
 
 	mu     sync.Mutex
-	byHost *lru.Cache[*circuit] // the hosts that failed last; none that answered
+	byHost lru.Cache[*circuit] // the hosts that failed last; none that answered
 }
 
 type circuit struct {

@@ -171,7 +171,7 @@ type stage struct {
 	announced    *httpclient.WarnOnce // sitemaps of hosts, to crawls
 	limiter      *hostLimiter
 	turns        *addressTurns // nil: names share none
-	subresources *loadingcache.Cache[*httpclient.Subresource]
+	subresources loadingcache.Cache[*httpclient.Subresource]
 	jars         *credentials.Jars
 	cookiesSent  *sentCookies
 	broker       func() (*credentials.Broker, error) // opened by the first request with credentials

@@ -20,7 +20,7 @@ const mostRedirected = 10_000
 // again once it would be sent others.
 type sentCookies struct {
 	mu        sync.Mutex
-	byRequest *lru.Cache[string] // by secret and URL
+	byRequest lru.Cache[string] // by secret and URL
 }
 
 func newSentCookies() *sentCookies {

@@ -104,7 +104,7 @@ type robotsTxts struct {
 	client    *httpclient.Client
 	userAgent string
 	fetched   *atomic.Int64
-	cache     *loadingcache.Cache[robotsRules]
+	cache     loadingcache.Cache[robotsRules]
 }
 
 func newRobotsTxts(c *httpclient.Client, userAgent string, fetched *atomic.Int64) *robotsTxts {

@@ -94,7 +94,7 @@ type stage struct {
 	follows  *follower // in a continuous run
 	dir      *storage.Dir
 	shown    func(secret, url string) (shown []webrace.Shown, spelling string, err error) // of other pages
-	units    *loadingcache.Cache[*match.Units]                                            // of these
+	units    loadingcache.Cache[*match.Units]                                             // of these
 	large    largePages
 	noticed  sync.Map // owners who were given notice in this run
 }

@@ -24,9 +24,9 @@ type stage struct {
 	path    *pathTemplate
 
 	mu      sync.Mutex
-	open    *lru.Cache[*output] // by their paths
-	rows    map[string]bool     // the files of Parquet that are to be made
-	closing []error             // of files that made room for others
+	open    lru.Cache[*output] // by their paths
+	rows    map[string]bool    // the files of Parquet that are to be made
+	closing []error            // of files that made room for others
 }
 
 var (

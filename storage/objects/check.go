@@ -96,7 +96,7 @@ type check struct {
 
 	readable map[uint32]int64        // of each segment of the index, how much of it can be read
 	cut      map[uint32]bool         // segments that are missing or short
-	bodies   *lru.Cache[error]       // what verifying some bodies came to
+	bodies   lru.Cache[error]        // what verifying some bodies came to
 	found    map[webrace.Digest]bool // bodies that the index did not have, and a version's record has
 	ours     map[webrace.Digest]bool // bodies whose counts are wrong because of repairs, to be put right without a word
 	live     map[uint32]int64        // bytes in use, of each segment

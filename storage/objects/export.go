@@ -23,7 +23,7 @@ type Export struct {
 	offset   int64
 	compress *compressor // of gzip, which every tool reads
 	buffer   bytes.Buffer
-	bodies   *lru.Cache[*payload] // that are in the file
+	bodies   lru.Cache[*payload] // that are in the file
 
 	Requests bool // a version has a request record, too
 }

@@ -92,8 +92,8 @@ type dnsCache struct {
 	family   family
 	resolver Resolver
 	count    func(counter string)
-	cache    *loadingcache.Cache[resolved]
-	known    *lru.Cache[knownName]
+	cache    loadingcache.Cache[resolved]
+	known    lru.Cache[knownName]
 }
 
 // resolved is what a host's name stands for, or why it stands for nothing.

@@ -37,7 +37,7 @@ type proxyPool struct {
 
 	mu       sync.Mutex
 	circuits []proxyCircuit
-	byHost   *lru.Cache[int]
+	byHost   lru.Cache[int]
 }
 
 type proxyCircuit struct {

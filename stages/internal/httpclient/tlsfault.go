@@ -103,7 +103,7 @@ func namesOf(c *x509.Certificate) string {
 
 // tlsFaults remembers faults by host and port, for some time.
 type tlsFaults struct {
-	byHost *lru.Cache[rememberedFault]
+	byHost lru.Cache[rememberedFault]
 }
 
 type rememberedFault struct {

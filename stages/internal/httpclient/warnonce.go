@@ -6,7 +6,7 @@ import "github.com/webrace/webrace/internal/lru"
 const maxHosts = 10_000
 
 // WarnOnce reports of each thing once that it is the first time; and again when it has seen very many others since.
-type WarnOnce struct{ seen *lru.Cache[struct{}] }
+type WarnOnce struct{ seen lru.Cache[struct{}] }
 
 // NewWarnOnce returns one that has seen nothing.
 func NewWarnOnce() *WarnOnce { return &WarnOnce{lru.New[struct{}](maxHosts, nil)} }

@@ -15,13 +15,14 @@ import (
 // once, it is loaded once, by the first of them; when that one goes away, the next takes over. What is remembered
 // never costs more than a budget, beyond the one entry loaded last: to make room, what was asked for longest ago
 // goes first.
-type Cache[V any] struct {
-	budget int
-
-	mu      sync.Mutex
-	loading map[string]*entry[V]
-	kept    *lru.Cache[*entry[V]]
-	spent   int
+//
+// As [lru.Cache] it is an interface, for the sake of those who name what holds one.
+type Cache[V any] interface {
+	// Get returns what is remembered, or loads it. An error is returned to all who wait for it, and not
+	// remembered.
+	Get(ctx context.Context, key string, load func(context.Context) (Loaded[V], error)) (V, error)
+	// Peek returns what is remembered under a key and until when, without loading anything.
+	Peek(key string) (value V, until time.Time, ok bool)
 }
 
 // Loaded is what a cache is to remember: for how long, and what it costs of the budget.
@@ -38,19 +39,26 @@ type entry[V any] struct {
 	err    error
 }
 
+type cache[V any] struct {
+	budget int
+
+	mu      sync.Mutex
+	loading map[string]*entry[V]
+	kept    lru.Cache[*entry[V]]
+	spent   int
+}
+
 // errAbandoned is of a load that ended because the one who asked for it went away.
 var errAbandoned = errors.New("loading was given up")
 
 // New returns an empty cache with a budget.
-func New[V any](budget int) *Cache[V] {
-	c := &Cache[V]{budget: budget, loading: make(map[string]*entry[V])}
+func New[V any](budget int) Cache[V] {
+	c := &cache[V]{budget: budget, loading: make(map[string]*entry[V])}
 	c.kept = lru.New(math.MaxInt, func(e *entry[V]) { c.spent -= e.loaded.Cost }) // it is their cost that has a limit
 	return c
 }
 
-// Get returns what is remembered, or loads it. An error is returned to all who wait for it, and not
-// remembered.
-func (c *Cache[V]) Get(ctx context.Context, key string, load func(context.Context) (Loaded[V], error)) (V, error) {
+func (c *cache[V]) Get(ctx context.Context, key string, load func(context.Context) (Loaded[V], error)) (V, error) {
 	for {
 		c.mu.Lock()
 		e := c.loading[key]
@@ -76,8 +84,7 @@ func (c *Cache[V]) Get(ctx context.Context, key string, load func(context.Contex
 	}
 }
 
-// Peek returns what is remembered under a key and until when, without loading anything.
-func (c *Cache[V]) Peek(key string) (value V, until time.Time, ok bool) {
+func (c *cache[V]) Peek(key string) (value V, until time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.kept.Peek(key); ok {
@@ -87,7 +94,7 @@ func (c *Cache[V]) Peek(key string) (value V, until time.Time, ok bool) {
 }
 
 // fill loads an entry that the caller has put in place.
-func (c *Cache[V]) fill(ctx context.Context, key string, e *entry[V], load func(context.Context) (Loaded[V], error)) (V, error) {
+func (c *cache[V]) fill(ctx context.Context, key string, e *entry[V], load func(context.Context) (Loaded[V], error)) (V, error) {
 	var got Loaded[V]
 	err := errAbandoned
 	defer func() { // also when load panics
@@ -109,7 +116,7 @@ func (c *Cache[V]) fill(ctx context.Context, key string, e *entry[V], load func(
 }
 
 // keep remembers an entry that has been loaded, in place of what has run out under its key. It wants the lock.
-func (c *Cache[V]) keep(key string, e *entry[V]) {
+func (c *cache[V]) keep(key string, e *entry[V]) {
 	c.kept.Remove(key)
 	c.kept.Add(key, e)
 	for c.spent += e.loaded.Cost; c.spent > c.budget && c.kept.Len() > 1; {

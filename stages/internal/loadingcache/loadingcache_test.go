@@ -15,7 +15,7 @@ import (
 func TestACacheStaysWithinItsBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := New[int](10)
+		c := New[int](10).(*cache[int])
 		load := func(n, cost int, keep time.Duration) func(context.Context) (Loaded[int], error) {
 			return func(context.Context) (Loaded[int], error) {
 				return Loaded[int]{n, keep, cost}, nil
@@ -57,7 +57,7 @@ func TestACacheStaysWithinItsBudget(t *testing.T) {
 func TestACacheTakesNoMoreTimeOnceItIsFull(t *testing.T) {
 	t.Parallel()
 	const budget = 1000
-	c := New[int](budget)
+	c := New[int](budget).(*cache[int])
 	for i := range 3 * budget {
 		before := c.kept.Len()
 		if _, err := c.Get(t.Context(), fmt.Sprint(i), func(context.Context) (Loaded[int], error) {
@@ -97,7 +97,7 @@ func BenchmarkCache(b *testing.B) {
 func TestACacheSharesFailuresAndForgetsThem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := New[int](10)
+		c := New[int](10).(*cache[int])
 		failure := errors.New("failure")
 		var loads atomic.Int64
 		gate := make(chan struct{})
