@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/webrace/webrace/internal/pointer"
@@ -348,13 +349,5 @@ func (e *emitter) wait(ctx context.Context, it *Item, target *inbox) error {
 }
 
 func (n *node) hasPort(name string) bool {
-	if name == errorsPort {
-		return true
-	}
-	for _, port := range n.stage.Ports() {
-		if port.Name == name {
-			return true
-		}
-	}
-	return false
+	return name == errorsPort || slices.ContainsFunc(n.stage.Ports(), func(p Port) bool { return p.Name == name })
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 
 	"github.com/webrace/webrace/internal/pointer"
@@ -73,12 +74,7 @@ func (e *Env) succeeds(other *Env) bool {
 }
 
 func (l *reload) takesOut(e *Env) bool {
-	for _, n := range l.gone {
-		if n.env == e {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.gone, func(n *node) bool { return n.env == e })
 }
 
 // sharedListener is a listener that is open as long as a stage uses it.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,12 +123,8 @@ func (g *Graph) Start(ctx context.Context, o RunOptions) (*Run, error) {
 
 // newRun returns a run that has not begun.
 func (g *Graph) newRun(ctx context.Context, o RunOptions) *Run {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Resources == nil {
-		o.Resources = new(Resources)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Resources = cmp.Or(o.Resources, new(Resources))
 	if o.Upstream == nil {
 		nothing := make(chan struct{})
 		close(nothing)

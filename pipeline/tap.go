@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,9 +92,7 @@ func (r *Run) Tap(ctx context.Context, o TapOptions) (*Tap, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.MaxBody == 0 {
-		o.MaxBody = defaultTapBody
-	}
+	o.MaxBody = cmp.Or(o.MaxBody, defaultTapBody)
 	budget := &r.options.Resources.taps
 	if !budget.enter() {
 		return nil, ErrTapsFull

@@ -37,7 +37,7 @@ func noStartAnswered(dir *storage.Dir, reports []*pipeline.Report) (all unanswer
 				of.reasons = nil
 				break
 			}
-			of.reasons = append(of.reasons, start.Crawl.Start+": "+withoutURL(start.Failed, start.Crawl.Start))
+			of.reasons = append(of.reasons, start.Crawl.Start+": "+cli.WithoutURL(start.Failed, start.Crawl.Start))
 		}
 		if len(of.reasons) > 0 {
 			all = append(all, of)

@@ -162,7 +162,7 @@ func listFailures(w io.Writer, dir *storage.Dir, pipeline string, startsTold boo
 		}
 		started[url], said[start.Failed] = true, true
 		if !startsTold {
-			lines = append(lines, url+": "+withoutURL(start.Failed, url))
+			lines = append(lines, url+": "+cli.WithoutURL(start.Failed, url))
 		}
 		if !slices.ContainsFunc(first, func(f frontier.Failure) bool { return f.URL == url }) {
 			total++ // it was refused, or is tried again in the next run
@@ -175,7 +175,7 @@ func listFailures(w io.Writer, dir *storage.Dir, pipeline string, startsTold boo
 		case said[f.Visit.Error] && f.Visit.Answer() < 400: // a start leads there, and says so
 			total--
 		default:
-			lines = append(lines, f.URL+": "+withoutURL(f.Visit.Error, f.URL))
+			lines = append(lines, f.URL+": "+cli.WithoutURL(f.Visit.Error, f.URL))
 		}
 	}
 	told := 0
@@ -198,6 +198,3 @@ func listFailures(w io.Writer, dir *storage.Dir, pipeline string, startsTold boo
 		fmt.Fprintf(w, "    … and %d more%s\n", more, all)
 	}
 }
-
-// withoutURL leaves out of an error the URL that it stands behind.
-func withoutURL(failure, url string) string { return strings.TrimPrefix(failure, "fetch "+url+": ") }

@@ -123,9 +123,7 @@ func (s *source) read(stdin io.Reader, limit int64) (d *triedDocument, err error
 		}
 		defer file.Close()
 		in = file
-		if d.sentAs == "" {
-			d.sentAs = typesOfFiles[strings.ToLower(path.Ext(s.file))]
-		}
+		d.sentAs = cmp.Or(d.sentAs, typesOfFiles[strings.ToLower(path.Ext(s.file))])
 	}
 	if d.body, err = io.ReadAll(io.LimitReader(in, limit+1)); err != nil {
 		return nil, fmt.Errorf("read %s: %w", d.name, err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"mime"
 	"net/url"
 	"path/filepath"
@@ -44,7 +43,7 @@ func (f *tryFlags) showGraph(c *cobra.Command, globals *cli.Globals) error {
 	if err != nil {
 		return err
 	}
-	if err := rdf.WriteTriples(c.OutOrStdout(), rdf.Turtle, triplesOf(graph)); err != nil {
+	if err := rdf.WriteTriples(c.OutOrStdout(), rdf.Turtle, cli.Each(graph.Triples)); err != nil {
 		return err
 	}
 	return sayProblems(c, d, graph, mediaType)
@@ -60,16 +59,6 @@ func (s *source) address(d *triedDocument) string {
 		name = ""
 	}
 	return nowhere + url.PathEscape(name)
-}
-
-func triplesOf(g *webrace.Graph) iter.Seq2[webrace.Triple, error] {
-	return func(yield func(webrace.Triple, error) bool) {
-		for _, t := range g.Triples {
-			if !yield(t, nil) {
-				return
-			}
-		}
-	}
 }
 
 // sayProblems prints what could not be read, and fails if the document is not whole.

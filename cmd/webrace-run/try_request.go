@@ -45,9 +45,7 @@ func (s *source) askAs(urds []*xmlschema.URD) error {
 		if start, err := urlnorm.Parse(u.URI); err != nil || start != url {
 			continue
 		}
-		if first == nil {
-			first = u
-		}
+		first = cmp.Or(first, u)
 		if u.Request == nil && u.Secret != "" && s.secret == "" {
 			s.way.unused = u
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,10 +34,7 @@ func (t *trial) looksAtParts() bool {
 }
 
 func (t *trial) showDocument(s *screen) {
-	title := t.Title
-	if title == "" {
-		title = "(no title)"
-	}
+	title := cmp.Or(t.Title, "(no title)")
 	s.line(run{}, run{title, bold})
 	s.line(run{"  ", plain}, run{t.name, plain})
 	facts := fmt.Sprintf("%s, %s, %s, %s", t.MediaType, cli.Count(len(t.body), "byte"), cli.Count(len(t.Text.Blocks), "block")+" of text", cli.Count(len(t.Links), "link"))

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -120,11 +121,7 @@ func (l *loader) tests() []Test {
 
 func (l *loader) pipelineOfTest(r testReader, v *value) string {
 	name := r.text(v, "pipeline")
-	names := make([]string, 0, len(l.pipelines))
-	for known := range l.pipelines {
-		names = append(names, known)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(l.pipelines))
 	switch {
 	case v.get("pipeline") == nil:
 		r.report(v.keyFinding(finding.CodeTest, "a test names its pipeline: pipeline = \"…\""))

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,9 +21,7 @@ type testReader struct {
 }
 
 func (r testReader) report(f finding.Finding) {
-	if f.Path == "" {
-		f.Path = r.path
-	}
+	f.Path = cmp.Or(f.Path, r.path)
 	r.loader.report(f)
 }
 

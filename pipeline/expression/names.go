@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -56,9 +57,7 @@ func (w *walker) Visit(node *ast.Node) {
 		return
 	}
 	if _, known := w.scope.names[id.Value]; !known && (!w.scope.open || id.Value == "$env") {
-		if w.unknown == nil {
-			w.unknown = id
-		}
+		w.unknown = cmp.Or(w.unknown, id)
 		return
 	}
 	w.used[id.Value] = true

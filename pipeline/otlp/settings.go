@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -26,10 +27,7 @@ type Settings struct {
 
 // Environment reads the settings. The error names the variable that is wrong.
 func Environment(lookup func(string) string) (Settings, error) {
-	s := Settings{Service: lookup("OTEL_SERVICE_NAME"), Share: -1}
-	if s.Service == "" {
-		s.Service = "webrace"
-	}
+	s := Settings{Service: cmp.Or(lookup("OTEL_SERVICE_NAME"), "webrace"), Share: -1}
 	off := strings.EqualFold(lookup("OTEL_SDK_DISABLED"), "true") || lookup("OTEL_TRACES_EXPORTER") == "none"
 	var err error
 	if !off {

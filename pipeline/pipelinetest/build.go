@@ -1,6 +1,7 @@
 package pipelinetest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -281,16 +282,10 @@ func (r *runner) answer(s *pipeline.Stage, a config.TestAnswer) answer {
 		}
 		return ready
 	case i < 0:
-		var names []string
-		for _, p := range s.Ports() {
-			names = append(names, p.Name)
-		}
-		r.fail(a.At, "port", "stage %q has no output port %q", s.Name, a.Port).Hint = suggest.Nearest(a.Port, names)
+		r.fail(a.At, "port", "stage %q has no output port %q", s.Name, a.Port).Hint = suggest.Nearest(a.Port, portsOf(s))
 		return ready
 	}
-	if ready.kind == "" {
-		ready.kind = s.Ports()[i].Kind.Name()
-	}
+	ready.kind = cmp.Or(ready.kind, s.Ports()[i].Kind.Name())
 	if ready.kind == "" || ready.kind == codec.Any {
 		r.fail(a.At, "", "it is not known of which kind the answer is: say kind = \"…\"; there are %s", strings.Join(codec.Names(), ", "))
 		return ready

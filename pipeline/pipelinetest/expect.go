@@ -25,11 +25,7 @@ func (r *runner) expect(e config.TestExpectation) {
 		r.unknownStage("from", e.At, name)
 		return
 	}
-	if !slices.ContainsFunc(s.Ports(), func(p pipeline.Port) bool { return p.Name == port }) && port != "errors" {
-		names := []string{"errors"}
-		for _, p := range s.Ports() {
-			names = append(names, p.Name)
-		}
+	if names := append([]string{"errors"}, portsOf(s)...); !slices.Contains(names, port) {
 		r.fail(e.At, "from", "stage %q has no output port %q", name, port).Hint = suggest.Nearest(port, names)
 		return
 	}
@@ -50,6 +46,14 @@ func (r *runner) expect(e config.TestExpectation) {
 	if e.Item > len(chosen) {
 		r.fail(e.At, "item", "there are %d items from %s, and no item %d", len(chosen), e.From, e.Item)
 	}
+}
+
+// portsOf returns the names of the output ports of a stage.
+func portsOf(s *pipeline.Stage) (names []string) {
+	for _, p := range s.Ports() {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // choice returns the items that an expectation is about.

@@ -9,6 +9,7 @@
 package pipelinetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,9 +60,7 @@ type Result struct {
 // Run runs one test.
 func Run(ctx context.Context, t config.Test, o Options) Result {
 	began := time.Now()
-	if o.Limit == 0 {
-		o.Limit = 30 * time.Second
-	}
+	o.Limit = cmp.Or(o.Limit, 30*time.Second)
 	r := &runner{options: o, test: t, result: Result{Pipeline: t.Pipeline, Name: t.Name, File: t.At.Pos.File, Line: t.At.Pos.Line, Failures: []Failure{}}}
 	r.run(ctx)
 	r.result.Seconds = time.Since(began).Seconds()

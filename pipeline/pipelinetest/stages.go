@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -144,13 +145,8 @@ func (a answer) fits(fields map[string]any) (bool, error) {
 // value makes what is answered to an item, or to none. Fields of the item that the answer's kind has as well,
 // and the test does not set, are carried over; "from" is then the item's URL.
 func (a answer) value(to any) (any, error) {
-	fields := make(map[string]any)
-	for name, v := range carried(to, a.kind) {
-		fields[name] = v
-	}
-	for name, v := range a.fields {
-		fields[name] = v
-	}
+	fields := carried(to, a.kind)
+	maps.Copy(fields, a.fields)
 	header, err := json.Marshal(fields)
 	if err != nil {
 		return nil, err

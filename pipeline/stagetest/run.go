@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -156,14 +157,7 @@ func (s *suite) spec() pipeline.Spec {
 
 func (s *suite) isSource() bool { return len(s.spec().In) == 0 }
 
-func (s *suite) takesAny() bool {
-	for _, kind := range s.spec().In {
-		if kind.IsAny() {
-			return true
-		}
-	}
-	return false
-}
+func (s *suite) takesAny() bool { return slices.ContainsFunc(s.spec().In, pipeline.Kind.IsAny) }
 
 func (s *suite) newTrial() *trial { return &trial{s: s, ends: make([]int, len(s.Inputs))} }
 

@@ -20,6 +20,7 @@
 package stagetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -86,14 +87,7 @@ func Run(t *testing.T, c Case) {
 // Check returns the rules that the stage breaks; none for a stage that conforms. Once a stage has failed
 // to stop, the remaining rules are not tried, because it may still be running.
 func Check(c Case) []Violation {
-	if c.Registry == nil {
-		c.Registry = pipeline.DefaultRegistry
-	}
-	c.Resources = withStates(c.Resources)
-	if c.Patience == 0 {
-		c.Patience = 10 * time.Second
-	}
-	s := &suite{Case: c}
+	s := &suite{Case: c.withDefaults()}
 	s.warmUp()
 	for _, check := range []func(){
 		s.checkDescription, s.checkClosing, s.checkQueue, s.checkRun, s.checkCancelled, s.checkDrained, s.checkOtherKinds, s.checkRepeated,
@@ -110,11 +104,16 @@ func Check(c Case) []Violation {
 	return s.violations
 }
 
+func (c Case) withDefaults() Case {
+	c.Registry = cmp.Or(c.Registry, pipeline.DefaultRegistry)
+	c.Resources = withStates(c.Resources)
+	c.Patience = cmp.Or(c.Patience, 10*time.Second)
+	return c
+}
+
 // withStates adds states in memory to what a stage finds, unless it finds some.
 func withStates(r *pipeline.Resources) *pipeline.Resources {
-	if r == nil {
-		r = new(pipeline.Resources)
-	}
+	r = cmp.Or(r, new(pipeline.Resources))
 	if _, err := pipeline.Resource[pipeline.OpenStates](pipeline.NewEnv("stagetest", "stage", r)); err != nil {
 		pipeline.Provide(r, pipeline.StatesInMemory())
 	}

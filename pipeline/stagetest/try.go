@@ -24,13 +24,7 @@ type Result struct {
 // not end, fails the test.
 func Try(t testing.TB, c Case) *Result {
 	t.Helper()
-	if c.Registry == nil {
-		c.Registry = pipeline.DefaultRegistry
-	}
-	c.Resources = withStates(c.Resources)
-	if c.Patience == 0 {
-		c.Patience = 10 * time.Second
-	}
+	c = c.withDefaults()
 	r := &recorder{result: Result{Out: make(map[string][]any)}}
 	run, err := r.graph(c).Start(t.Context(), pipeline.RunOptions{Resources: c.Resources})
 	if err != nil {

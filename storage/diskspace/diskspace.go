@@ -15,6 +15,7 @@
 package diskspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,9 +83,7 @@ func New(o Options) *Watch {
 	if o.FS == nil {
 		o.FS = vfs.Default
 	}
-	if o.Poll == 0 {
-		o.Poll = time.Second
-	}
+	o.Poll = cmp.Or(o.Poll, time.Second)
 	return &Watch{options: o, closed: make(chan struct{}), state: State{Dir: o.Dir}}
 }
 
@@ -261,9 +260,6 @@ func (w *Watch) look() (free, reserve int64, known bool) {
 	if err != nil {
 		return 0, w.options.Reserve, false
 	}
-	reserve = w.options.Reserve
-	if reserve == 0 {
-		reserve = min(defaultReserve, int64(usage.TotalBytes/20))
-	}
+	reserve = cmp.Or(w.options.Reserve, min(defaultReserve, int64(usage.TotalBytes/20)))
 	return int64(usage.AvailBytes), reserve, true
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
@@ -196,12 +197,7 @@ func (c *check) saysRight(key []byte, it item, rec *record) error {
 
 // awaited reports whether a crawl that there is waits for a URL.
 func (c *check) awaited(rec *record) bool {
-	for _, m := range rec.marks {
-		if m.queued && m.crawl >= 1 && m.crawl <= c.crawls {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(rec.marks, func(m mark) bool { return m.queued && m.crawl >= 1 && m.crawl <= c.crawls })
 }
 
 // queuedAt reports whether the item of a URL lies at a place.

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -73,17 +74,9 @@ func (o QueueOptions) withDefaults() QueueOptions {
 			*d.of = d.value
 		}
 	}
-	for _, d := range []*time.Duration{&o.Fresh, &o.Wait} {
-		if *d == 0 {
-			*d = time.Minute
-		}
-	}
-	if o.Order == "" {
-		o.Order = BreadthFirst
-	}
-	if o.StartRedirects == "" {
-		o.StartRedirects = Permanent
-	}
+	o.Fresh, o.Wait = cmp.Or(o.Fresh, time.Minute), cmp.Or(o.Wait, time.Minute)
+	o.Order = cmp.Or(o.Order, BreadthFirst)
+	o.StartRedirects = cmp.Or(o.StartRedirects, Permanent)
 	if o.Continuous {
 		o.Began = time.Time{}
 	}

@@ -1,9 +1,12 @@
 package frontier
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,15 +63,11 @@ var kind = pebbledb.Kind{
 
 // Open opens the frontier in dir, which is made if need be. The caller sees to it that one process has it open.
 func Open(dir string, o Options) (*Store, error) {
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Cache == 0 {
-		o.Cache = 48 << 20
-	}
+	o.Cache = cmp.Or(o.Cache, 48<<20)
 	db, err := pebbledb.OpenStore(dir, kind, databaseOptions(o))
 	if err != nil {
 		return nil, err
@@ -91,10 +90,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	open := make([]*Queue, 0, len(s.queues))
-	for _, q := range s.queues {
-		open = append(open, q)
-	}
+	open := slices.Collect(maps.Values(s.queues))
 	s.mu.Unlock()
 	for _, q := range open {
 		q.fail(ErrClosed)

@@ -1,6 +1,7 @@
 package fulltext
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,9 +101,7 @@ func (s *Store) Search(ctx context.Context, q Query) (Results, error) {
 }
 
 func (q *Query) compile() (*compiled, error) {
-	if q.Size == 0 {
-		q.Size = defaultSize
-	}
+	q.Size = cmp.Or(q.Size, defaultSize)
 	switch {
 	case q.Size < 0 || q.From < 0 || q.Size > maxReach || q.From > maxReach-q.Size:
 		return nil, fmt.Errorf("%w: only the first %d hits can be looked at", ErrQuery, maxReach)

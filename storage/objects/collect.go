@@ -64,9 +64,7 @@ func (s *Store) Collect(ctx context.Context, o CollectOptions) (Collected, error
 	}
 	s.collecting.Lock()
 	defer s.collecting.Unlock()
-	if o.MinAlive == 0 {
-		o.MinAlive = 0.5
-	}
+	o.MinAlive = cmp.Or(o.MinAlive, 0.5)
 	before := s.Stats().SegmentBytes
 	c := &collection{store: s, options: o}
 	err := c.removeAll(ctx)

@@ -3,6 +3,7 @@ package objects
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/textproto"
@@ -26,10 +27,7 @@ var transferFields = map[string]bool{
 // are sorted, so that equal responses give equal bytes; what cannot stand in a header is left out.
 func responseHead(status int, header http.Header, size int) []byte {
 	var b bytes.Buffer
-	reason := http.StatusText(status)
-	if reason == "" {
-		reason = "Unknown"
-	}
+	reason := cmp.Or(http.StatusText(status), "Unknown")
 	fmt.Fprintf(&b, "HTTP/1.1 %03d %s\r\n", status, reason)
 	names := make([]string, 0, len(header))
 	for name := range header {

@@ -31,6 +31,7 @@
 package objects
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -81,21 +82,11 @@ func (o Options) withDefaults() Options {
 	if o.FS == nil {
 		o.FS = private.Disk
 	}
-	if o.Level == 0 {
-		o.Level = 1
-	}
-	if o.SegmentSize == 0 {
-		o.SegmentSize = 1 << 30
-	}
-	if o.QueueBytes == 0 {
-		o.QueueBytes = 64 << 20
-	}
-	if o.CacheBytes == 0 {
-		o.CacheBytes = 32 << 20
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Level = cmp.Or(o.Level, 1)
+	o.SegmentSize = cmp.Or(o.SegmentSize, 1<<30)
+	o.QueueBytes = cmp.Or(o.QueueBytes, 64<<20)
+	o.CacheBytes = cmp.Or(o.CacheBytes, 32<<20)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}

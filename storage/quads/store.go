@@ -1,6 +1,7 @@
 package quads
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,9 +49,7 @@ func begin(b pebbledb.Batch) error {
 
 // Open opens the store in dir, which is made if need be. The caller sees to it that one process has it open.
 func Open(dir string, o Options) (*Store, error) {
-	if o.Cache == 0 {
-		o.Cache = 48 << 20
-	}
+	o.Cache = cmp.Or(o.Cache, 48<<20)
 	s := &Store{readOnly: o.ReadOnly, opening: generation.NewID(), contexts: locks.NewStripes()}
 	var err error
 	if s.db, err = pebbledb.OpenStore(dir, kind, s.databaseOptions(o), s.readCounts); err != nil {

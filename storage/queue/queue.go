@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"errors"
@@ -114,12 +115,8 @@ func newQueue(s *Store, name string, number uint32, o QueueOptions) (*Queue, err
 }
 
 func (o QueueOptions) withDefaults() QueueOptions {
-	if o.Full == "" {
-		o.Full = Wait
-	}
-	if o.Leases == 0 {
-		o.Leases = mostLeases
-	}
+	o.Full = cmp.Or(o.Full, Wait)
+	o.Leases = cmp.Or(o.Leases, mostLeases)
 	return o
 }
 

@@ -15,12 +15,15 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -86,9 +89,7 @@ var kind = pebbledb.Kind{
 
 // Open opens the queues in dir, which is made if need be. The caller sees to it that one process has it open.
 func Open(dir string, o Options) (*Store, error) {
-	if o.Cache == 0 {
-		o.Cache = 8 << 20
-	}
+	o.Cache = cmp.Or(o.Cache, 8<<20)
 	db, err := pebbledb.OpenStore(dir, kind, pebbledb.Options{
 		Name: "database of queues", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal,
 		Cache: o.Cache, Shared: o.Shared, Memtable: 8 << 20, // records are written, read once, and deleted soon after
@@ -110,10 +111,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	var open []*Queue
-	for _, q := range s.queues {
-		open = append(open, q)
-	}
+	open := slices.Collect(maps.Values(s.queues))
 	s.mu.Unlock()
 	s.changed.Broadcast()
 	for _, q := range open {

@@ -66,10 +66,7 @@ func SortByRelevance(acis []control.ACI) {
 // PrintACI shows one annotation: how relevant what is, and why.
 func PrintACI(w io.Writer, a *xmlschema.ACI) {
 	w = Prose(w)
-	title := a.Title
-	if title == "" {
-		title = "(no title)"
-	}
+	title := cmp.Or(a.Title, "(no title)")
 	fmt.Fprintf(w, "%3d  %s\n     %s\n", a.Relevance, title, a.URI)
 	if a.Summary != "" {
 		fmt.Fprintf(w, "     %s\n", a.Summary)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strings"
 	"syscall"
@@ -163,6 +164,20 @@ func Columns(w any) int {
 	}
 	return max(Width(w), narrowest)
 }
+
+// Each is a sequence of values that are all there.
+func Each[T any](values []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, v := range values {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+// WithoutURL leaves out of an error the URL that it stands beside.
+func WithoutURL(failure, url string) string { return strings.TrimPrefix(failure, "fetch "+url+": ") }
 
 // NewEncoder writes JSON for programs, a value a line, with < and & as they are.
 func NewEncoder(w io.Writer) *json.Encoder {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -25,10 +26,7 @@ func Helpful(root *cobra.Command) {
 
 // helpOf writes what cobra's template does, within so many columns.
 func helpOf(c *cobra.Command, columns int) string {
-	about := c.Long
-	if about == "" {
-		about = c.Short
-	}
+	about := cmp.Or(c.Long, c.Short)
 	c.InitDefaultHelpFlag()
 	c.InitDefaultVersionFlag()
 	parts := []string{terminal.Paragraphs(about, columns) + "\n"}

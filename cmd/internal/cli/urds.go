@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
@@ -19,9 +20,7 @@ func (g *Globals) ReadURDs(r io.Reader, name, owner string) (urds []*xmlschema.U
 		}
 		return nil
 	})
-	for urd := range decoder.URDs() {
-		urds = append(urds, urd)
-	}
+	urds = slices.Collect(decoder.URDs())
 	if err := decoder.Err(); err != nil {
 		return nil, nil, Wrong(err)
 	}

@@ -3,6 +3,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -51,9 +52,7 @@ func (s Stage) Files() (map[string][]byte, error) {
 	if folder == "" {
 		return nil, fmt.Errorf("--kind %s: it is %s or %s", s.Kind, Go, ExecPython)
 	}
-	if s.Module == "" {
-		s.Module = "example.org/" + s.Package()
-	}
+	s.Module = cmp.Or(s.Module, "example.org/"+s.Package())
 	files := make(map[string][]byte)
 	err := fs.WalkDir(templates, folder, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -87,7 +87,7 @@ func newACITake(globals *cli.Globals) *cobra.Command {
 				if len(taken) == 0 {
 					note(c, "nothing new waits for %s", owner)
 				}
-				if err := format.write(c.OutOrStdout(), each(taken)); err != nil {
+				if err := format.write(c.OutOrStdout(), cli.Each(taken)); err != nil {
 					return err
 				}
 				return noteWithheld(c, store, owner)

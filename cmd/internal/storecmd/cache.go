@@ -76,7 +76,7 @@ func newCacheVersions(globals *cli.Globals) *cobra.Command {
 				if err != nil {
 					return missing(err)
 				}
-				_, err = versions.print(c, false, each(all))
+				_, err = versions.print(c, false, cli.Each(all))
 				return err
 			})
 		},

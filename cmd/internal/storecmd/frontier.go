@@ -89,7 +89,7 @@ var failedListing = listing[failedURL]{
 	screen: &view[failedURL]{
 		header: []string{"url", "pipeline", "status", "unanswered", "reason"},
 		row: func(f failedURL) []any {
-			return []any{f.URL, f.pipeline, orNone(f.Visit.Answer(), ""), orNone(f.Visit.Attempts, "×"), ofURL(f.Visit.Error, f.URL)}
+			return []any{f.URL, f.pipeline, orNone(f.Visit.Answer(), ""), orNone(f.Visit.Attempts, "×"), cli.WithoutURL(f.Visit.Error, f.URL)}
 		},
 	},
 }

@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,14 +25,9 @@ func newFrontierPause(globals *cli.Globals) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		urls, err := urlsOf(store, names, host)
+		urls, err := change(c.Context(), store, names, host, store.Pause)
 		if err != nil {
 			return err
-		}
-		for _, name := range names {
-			if err := store.Pause(c.Context(), name, host); err != nil {
-				return err
-			}
 		}
 		already := ""
 		if before == len(names) {
@@ -48,14 +44,9 @@ func newFrontierResume(globals *cli.Globals) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		urls, err := urlsOf(store, names, host)
+		urls, err := change(c.Context(), store, names, host, store.Resume)
 		if err != nil {
 			return err
-		}
-		for _, name := range names {
-			if err := store.Resume(c.Context(), name, host); err != nil {
-				return err
-			}
 		}
 		if paused > 0 {
 			note(c, "%s is asked again in %s: %s", host, suggest.And(names), urls.waiting())
@@ -130,6 +121,19 @@ func urlsOf(store *frontier.Store, names []string, host string) (u hostURLs, err
 		u.known, u.queued = u.known+known, u.queued+queued
 	}
 	return u, nil
+}
+
+// change pauses or resumes a host in pipelines, and returns what they knew of it before.
+func change(
+	ctx context.Context, store *frontier.Store, names []string, host string, to func(ctx context.Context, pipeline, host string) error,
+) (hostURLs, error) {
+	urls, err := urlsOf(store, names, host)
+	for _, name := range names {
+		if err == nil {
+			err = to(ctx, name, host)
+		}
+	}
+	return urls, err
 }
 
 func (u hostURLs) waiting() string {

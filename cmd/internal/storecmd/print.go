@@ -165,14 +165,3 @@ func counted[T any](n *int, values iter.Seq2[T, error]) iter.Seq2[T, error] {
 		}
 	}
 }
-
-// each is a sequence of values that are all there.
-func each[T any](values []T) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for _, v := range values {
-			if !yield(v, nil) {
-				return
-			}
-		}
-	}
-}

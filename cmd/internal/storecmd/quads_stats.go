@@ -45,7 +45,7 @@ class and triples of each property.`,
 				if err != nil {
 					return limits.ended(err)
 				}
-				return rdf.WriteTriples(c.OutOrStdout(), rdf.Turtle, each(triples))
+				return rdf.WriteTriples(c.OutOrStdout(), rdf.Turtle, cli.Each(triples))
 			})
 		},
 	}

@@ -179,7 +179,7 @@ func listRules(globals *cli.Globals, use, example string, args cobra.PositionalA
 			if len(list) == 0 {
 				note(c, "there are no rules: every URL within the scope of a crawl is taken")
 			}
-			_, err = rulesListing.print(c, asJSON, each(list))
+			_, err = rulesListing.print(c, asJSON, cli.Each(list))
 			return err
 		},
 	}

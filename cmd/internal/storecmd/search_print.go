@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -145,10 +146,7 @@ type plainHits struct{ w io.Writer }
 func (plainHits) marks() fulltext.Marks { return fulltext.Guillemets }
 
 func (p plainHits) hit(h fulltext.Hit, fragments []string) error {
-	title, version := h.Title, ""
-	if title == "" {
-		title = "(no title)"
-	}
+	title, version := cmp.Or(h.Title, "(no title)"), ""
 	if h.Superseded {
 		version = fmt.Sprintf("  (version %d, superseded)", h.Version)
 	}

@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -29,10 +30,7 @@ func (p *screenHits) hit(h fulltext.Hit, fragments []string) error {
 	p.n++
 	number := fmt.Sprintf("%2d  ", p.n)
 	indent := strings.Repeat(" ", len(number))
-	title := h.Title
-	if title == "" {
-		title = "(no title)"
-	}
+	title := cmp.Or(h.Title, "(no title)")
 	about := []string{}
 	for _, part := range []string{dayOf(h.Date), h.Language, h.Type} {
 		if part != "" {

@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -36,10 +37,7 @@ func (f *formFlags) secret(kind credentials.Kind, value string) (s credentials.S
 	case f.page == "" || f.success == "":
 		return s, false, errors.New("--kind form needs --page URL, where the form is, and --success, what is there once one is logged in")
 	}
-	form := credentials.Form{Page: f.page, Password: f.password, Fields: make(map[string]string)}
-	if form.Password == "" {
-		form.Password = "password"
-	}
+	form := credentials.Form{Page: f.page, Password: cmp.Or(f.password, "password"), Fields: make(map[string]string)}
 	if form.Sign, err = credentials.ParseSign(f.success); err != nil {
 		return s, false, fmt.Errorf("--success: %w", err)
 	}

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/storage/frontier"
 )
 
@@ -54,7 +54,7 @@ func isRobotsTxt(text string) bool {
 func (s urlStatus) state() string {
 	failure := ""
 	if s.Visit != nil {
-		failure = ofURL(oneLine(s.Visit.Error), s.URL)
+		failure = cli.WithoutURL(oneLine(s.Visit.Error), s.URL)
 	}
 	switch s.State {
 	case frontier.Unseen:
@@ -78,9 +78,6 @@ func (s urlStatus) state() string {
 	}
 	return "fetched"
 }
-
-// ofURL leaves out of an error the URL that it stands beside.
-func ofURL(failure, url string) string { return strings.TrimPrefix(failure, "fetch "+url+": ") }
 
 // redirected reports whether the last answer was a redirect.
 func (s urlStatus) redirected() bool {

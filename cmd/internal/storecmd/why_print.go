@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -39,7 +40,7 @@ func (a *answer) lines(now time.Time) (lines []string) {
 	if a.Attempts > 0 {
 		line := fmt.Sprintf("failed %s in a row", cli.Count(a.Attempts, "time"))
 		if s := frontier.State(a.State); s != frontier.Delayed && s != frontier.Failed { // else it is said why
-			line += ": " + ofURL(a.Error, a.URL)
+			line += ": " + cli.WithoutURL(a.Error, a.URL)
 		}
 		lines = append(lines, line)
 	}
@@ -79,10 +80,7 @@ func (a *answer) chain() string {
 }
 
 func (c cameFrom) sentence() string {
-	start := c.Start
-	if start == "" {
-		start = "crawl " + c.Crawl
-	}
+	start := cmp.Or(c.Start, "crawl "+c.Crawl)
 	s := fmt.Sprintf("at level %d of the crawl from %s", c.Level, start)
 	if c.Landing != "" {
 		s += ", whose start leads to " + c.Landing

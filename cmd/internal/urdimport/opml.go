@@ -2,6 +2,7 @@ package urdimport
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -33,9 +34,7 @@ func (r *reader) opml(content []byte) error {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			if root == "" {
-				root = t.Name.Local
-			}
+			root = cmp.Or(root, t.Name.Local)
 			if depth++; depth > maxDepth {
 				return fmt.Errorf("%d:%d: outlines are nested more than %d deep", line, column, maxDepth)
 			}

@@ -15,6 +15,8 @@
 package archive
 
 import (
+	"cmp"
+
 	"github.com/webrace/webrace/internal/extract"
 )
 
@@ -33,9 +35,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.MaxBody == 0 {
-		o.MaxBody = maxBody
-	}
+	o.MaxBody = cmp.Or(o.MaxBody, maxBody)
 	if o.Skipped == nil {
 		o.Skipped = func(Skipped) {}
 	}

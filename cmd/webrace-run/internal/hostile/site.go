@@ -93,11 +93,7 @@ func (s *Site) Close() {
 func (s *Site) Good() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	good := make(map[string]int, len(s.good))
-	for path, n := range s.good {
-		good[path] = n
-	}
-	return good
+	return maps.Clone(s.good)
 }
 
 // Asked returns how often the misbehaviour was asked for, here and at the other hosts, all in all.
