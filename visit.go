@@ -73,6 +73,10 @@ type Shown struct {
 	// Since is the version from which on it was shown all at this revision or a later one; 0 where that is not known.
 	Since         int
 	SinceRevision int64
+
+	// Later is the same for those whose interest is of a later revision; 0 for none.
+	Later         int
+	LaterRevision int64
 }
 
 // From returns the version from which on those were shown all whose interest is of a revision; 0 for none.
@@ -80,6 +84,8 @@ func (s Shown) From(interest int64) int {
 	switch {
 	case s.Since > 0 && interest <= s.SinceRevision:
 		return s.Since
+	case s.Later > 0 && interest <= s.LaterRevision:
+		return s.Later
 	case interest <= s.Revision:
 		return s.Version
 	}

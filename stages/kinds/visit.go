@@ -54,6 +54,9 @@ type shown struct {
 
 	Since         int   `json:"since,omitzero"`
 	SinceRevision int64 `json:"since_revision,omitzero"`
+
+	Later         int   `json:"later,omitzero"`
+	LaterRevision int64 `json:"later_revision,omitzero"`
 }
 
 // toldNumber is the number in a document that the owner of a URD was told last, or that was there first.

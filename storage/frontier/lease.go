@@ -339,7 +339,7 @@ func (q *Queue) shownTo(marks []mark) ([]webrace.Shown, error) {
 		}
 		list = append(list, webrace.Shown{
 			Crawl: cr.pass().ID, Distance: int(m.best) - 1, Version: int(m.version), Revision: m.revision,
-			Since: int(m.since), SinceRevision: m.sinceRevision,
+			Since: int(m.since), SinceRevision: m.sinceRevision, Later: int(m.later), LaterRevision: m.laterRevision,
 		})
 	}
 	slices.SortFunc(list, func(a, b webrace.Shown) int { return strings.Compare(a.Crawl, b.Crawl) })

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/scope"
 )
 
@@ -39,21 +40,39 @@ type mark struct {
 
 	since         uint32 // the version from which on it was shown all at this revision or later; 0: not known
 	sinceRevision int64
+	later         uint32 // the same for those of later revisions; 0: none
+	laterRevision int64
 }
 
 // show notes that the crawl was shown a version, matched at a revision of the URD base.
 func (m *mark) show(version uint32, revision int64) {
 	switch {
 	case version < m.version: // the cache was begun anew
-		m.since, m.sinceRevision = 0, 0
-	case m.version > 0 && m.version != version && (m.since == 0 || m.revision > m.sinceRevision):
-		m.since, m.sinceRevision = m.version, m.revision
+		m.since, m.sinceRevision, m.later, m.laterRevision = 0, 0, 0, 0
+	case m.version > 0 && m.version != version:
+		m.keep(m.version, m.revision)
 	}
 	m.version, m.revision = version, revision
 }
 
-// recordSchema is that of records; 1 did not know since when.
-const recordSchema = 2
+// keep notes from which version on those of a revision have been shown all, if no earlier one says so of them. There is
+// room for two: the earlier one stays for those who were there then, whoever joins, until it says more than is looked
+// back; the other moves on with those who join.
+func (m *mark) keep(version uint32, revision int64) {
+	switch {
+	case m.since == 0:
+		m.since, m.sinceRevision = version, revision
+	case revision <= max(m.sinceRevision, m.laterRevision):
+	case m.later > 0 && version >= m.since+match.MostBaselineVersions:
+		m.since, m.sinceRevision = m.later, m.laterRevision
+		fallthrough
+	default:
+		m.later, m.laterRevision = version, revision
+	}
+}
+
+// recordSchema is that of records; 1 did not know since when, 2 not of those who joined later.
+const recordSchema = 3
 
 // place is where a URL is queued.
 type place struct {
@@ -109,8 +128,11 @@ func (r *record) encode() []byte { return r.append(nil) }
 
 func (r *record) append(to []byte) []byte {
 	written := byte(schema) // which earlier releases read
-	if slices.ContainsFunc(r.marks, func(m mark) bool { return m.since > 0 }) {
+	switch {
+	case slices.ContainsFunc(r.marks, func(m mark) bool { return m.later > 0 }):
 		written = recordSchema
+	case slices.ContainsFunc(r.marks, func(m mark) bool { return m.since > 0 }):
+		written = recordSchema - 1
 	}
 	w := append(writer(to), written)
 	w.Uint(uint64(r.place.kind))
@@ -133,9 +155,13 @@ func (r *record) append(to []byte) []byte {
 		w.Uint(uint64(m.version))
 		w.Int(m.revision)
 		w.Flag(m.queued)
-		if written == recordSchema {
+		if written > schema {
 			w.Uint(uint64(m.since))
 			w.Int(m.sinceRevision)
+		}
+		if written == recordSchema {
+			w.Uint(uint64(m.later))
+			w.Int(m.laterRevision)
 		}
 	}
 	return w
@@ -165,8 +191,13 @@ func (rec *record) decode(value []byte) error {
 	rec.marks = slices.Grow(rec.marks, n)[:n]
 	for i := range rec.marks {
 		m := mark{crawl: r.Number(), round: r.Number(), distance: r.Number(), best: r.Number(), version: r.Number(), revision: r.Int(), queued: r.Flag()}
-		if r.schema == recordSchema {
+		if r.schema > schema {
 			if m.since, m.sinceRevision = r.Number(), r.Int(); m.since == 0 && m.sinceRevision != 0 {
+				r.Fail()
+			}
+		}
+		if r.schema == recordSchema {
+			if m.later, m.laterRevision = r.Number(), r.Int(); m.later == 0 && m.laterRevision != 0 {
 				r.Fail()
 			}
 		}

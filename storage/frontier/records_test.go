@@ -14,6 +14,7 @@ func FuzzRecords(f *testing.F) {
 	rec := record{place: place{delayed, 1, 300, 5}, tries: 2, failed: true, redirect: "x", marks: []mark{{crawl: 1, round: 2, distance: 3, best: 4, version: 5, revision: 6, queued: true}, {crawl: 9, round: 8, distance: 7}}}
 	f.Add(rec.encode())
 	f.Add((&record{marks: []mark{{crawl: 1, round: 2, best: 1, version: 5, revision: 6, since: 2, sinceRevision: 4}}}).encode())
+	f.Add((&record{marks: []mark{{crawl: 1, round: 2, best: 1, version: 5, revision: 6, since: 2, sinceRevision: 4, later: 4, laterRevision: 5}}}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", from: "http://b/", redirects: 3}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 2, notBefore: time.Unix(3, 4), items: [levels]uint64{1, 0, 2}}).encode())
@@ -160,5 +161,55 @@ func TestTheCacheIsBoundedAndKeepsWhatIsNew(t *testing.T) {
 	}
 	if n := len(c.young) + len(c.old); n > 20 {
 		t.Errorf("%d entries are kept", n)
+	}
+}
+
+// What a crawl was shown is told of for those who were there, whoever joins, and for those who joined since.
+func TestAMarkKnowsSinceWhenThoseWhoJoinHaveBeenShownAll(t *testing.T) {
+	t.Parallel()
+	var m mark
+	from := func(interest int64) int {
+		s := webrace.Shown{
+			Version: int(m.version), Revision: m.revision,
+			Since: int(m.since), SinceRevision: m.sinceRevision, Later: int(m.later), LaterRevision: m.laterRevision,
+		}
+		return s.From(interest)
+	}
+	for version := uint32(1); version <= 40; version++ {
+		m.show(version, int64(10*version)) // somebody joins before each
+		for joined := uint32(1); joined <= version; joined++ {
+			if got, most := from(int64(10*joined)), int(max(joined, version-1)); got < int(joined) || got > most {
+				t.Fatalf("version %d: who joined at %d was shown all from %d on, want %d at most", version, joined, got, most)
+			}
+		}
+		if got := from(int64(10*version + 1)); got != 0 {
+			t.Fatalf("version %d: who joined after it was shown all from %d on", version, got)
+		}
+		if version <= 9 && from(10) != 1 || version > 3 && int(version)-from(10) < 2 {
+			t.Fatalf("version %d: who was there first was shown all from %d on", version, from(10))
+		}
+	}
+	m.show(1, 500) // the cache was begun anew
+	if got := from(10); got != 1 {
+		t.Errorf("a cache that was begun anew: %d", got)
+	}
+}
+
+// A record of the release before is read, and written as it was until it has more to say.
+func TestARecordOfTheReleaseBeforeIsRead(t *testing.T) {
+	t.Parallel()
+	before := []byte{2, 0, 0, 0, 1, 1, 2, 3, 4, 5, 12, 1, 2, 8}
+	rec, err := decodeRecord(before)
+	want := mark{crawl: 1, round: 2, distance: 3, best: 4, version: 5, revision: 6, queued: true, since: 2, sinceRevision: 4}
+	if err != nil || rec.marks[0] != want {
+		t.Fatalf("read as %+v, %v", rec, err)
+	}
+	if again := rec.encode(); !bytes.Equal(again, before) {
+		t.Errorf("written as %v", again)
+	}
+	want.later, want.laterRevision = 4, 5
+	rec.marks[0] = want
+	if again, err := decodeRecord(rec.encode()); err != nil || again.marks[0] != want {
+		t.Errorf("with those who joined it is read as %+v, %v", again, err)
 	}
 }
