@@ -1,8 +1,8 @@
 package match
 
 import (
-	"cmp"
 	"encoding/binary"
+	"iter"
 
 	"github.com/webrace/webrace/internal/simhash"
 )
@@ -31,25 +31,46 @@ func (p *page) blocksOf(among extent) (blocks []int32) {
 // Likeness is that of the pairs of words that follow one another in a block, or that of the words where there are
 // too few pairs: lists of single words are texts too.
 func (p *page) fingerprint(blocks []int32) Shown {
-	var pairs, words simhash.Votes
-	n, at := 0, 0
-	for _, block := range blocks {
-		for at < len(p.tokens) && p.tokens[at].Block < block {
-			at++
+	var pairs simhash.Votes
+	n := 0
+	for words := range p.wordsIn(blocks) {
+		n += len(words)
+		for i := 1; i < len(words); i++ {
+			pairs.Add(keyOfPair(words[i-1], words[i]))
 		}
-		first := at
-		for ; at < len(p.tokens) && p.tokens[at].Block == block; at++ {
-			surface := p.surfaces[at]
-			words.Add(surface)
-			if at > first {
-				pairs.Add(keyOfPair(p.surfaces[at-1], surface))
-			}
-		}
-		n += at - first
 	}
 	if n < LeastShown {
 		return Shown{}
 	}
+	likeness := pairs.Fingerprint()
+	if likeness == 0 {
+		var votes simhash.Votes
+		for words := range p.wordsIn(blocks) {
+			for _, word := range words {
+				votes.Add(word)
+			}
+		}
+		likeness = votes.Fingerprint()
+	}
 	digest := p.digest(blocks)
-	return Shown{max(binary.BigEndian.Uint64(digest[:8]), 1), cmp.Or(pairs.Fingerprint(), words.Fingerprint())}
+	return Shown{max(binary.BigEndian.Uint64(digest[:8]), 1), likeness}
+}
+
+// wordsIn yields the words of each of some blocks.
+func (p *page) wordsIn(blocks []int32) iter.Seq[[]uint64] {
+	return func(yield func([]uint64) bool) {
+		at := 0
+		for _, block := range blocks {
+			for at < len(p.tokens) && p.tokens[at].Block < block {
+				at++
+			}
+			first := at
+			for at < len(p.tokens) && p.tokens[at].Block == block {
+				at++
+			}
+			if !yield(p.surfaces[first:at]) {
+				return
+			}
+		}
+	}
 }

@@ -16,12 +16,13 @@ import (
 type novelty struct {
 	stage    *stage
 	document *webrace.Document
-	next     match.Baseline // what this visit is to remember
-	known    map[seenVersions]*since
-	states   map[int]*webrace.Text // by version, those that were asked for
-	others   *otherPages           // nil for none
-	origins  []string              // of these, those from which something moved here
-	err      error                 // of reading a text that was asked for
+	next     match.Baseline          // what this visit is to remember
+	visit    *since                  // how the document compares with the last visit
+	known    map[seenVersions]*since // and with other versions, once asked for
+	states   map[int]*webrace.Text   // by version, those that were asked for
+	others   *otherPages             // nil for none
+	origins  []string                // of these, those from which something moved here
+	err      error                   // of reading a text that was asked for
 }
 
 // seenVersions are versions of a document that a URD knows: so many, up to one of them.
@@ -37,7 +38,7 @@ type since struct {
 }
 
 func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
-	n := &novelty{stage: s, document: d, known: make(map[seenVersions]*since), states: make(map[int]*webrace.Text)}
+	n := &novelty{stage: s, document: d}
 	visit, err := n.readAgain()
 	if err != nil {
 		return nil, err
@@ -46,12 +47,13 @@ func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
 	if d.Visit != nil {
 		last = d.Visit.Version
 	}
-	n.next = n.compare(seenVersions{}, visit, last).Next
+	n.visit = n.compare(visit, last)
+	n.next = n.visit.Next
 	return n, n.err
 }
 
 // compare compares the document with a baseline, which is that of a version and those before it.
-func (n *novelty) compare(what seenVersions, baseline match.Baseline, last int) *since {
+func (n *novelty) compare(baseline match.Baseline, last int) *since {
 	s := newSince(baseline, n.document.Text, func() *webrace.Text {
 		text, err := n.stateOf(last)
 		n.err = errors.Join(n.err, err)
@@ -60,7 +62,6 @@ func (n *novelty) compare(what seenVersions, baseline match.Baseline, last int) 
 	if v := n.document.Visit; s.Grew && !v.IsInherited() { // what is inherited may be of two pages that became one
 		s.came = s.last.Added
 	}
-	n.known[what] = s
 	return s
 }
 
@@ -70,6 +71,9 @@ func (n *novelty) stateOf(version int) (*webrace.Text, error) {
 		return text, nil
 	}
 	text, err := n.stage.stateOf(n.document, version)
+	if n.states == nil {
+		n.states = make(map[int]*webrace.Text)
+	}
 	if err == nil {
 		n.states[version] = text
 	}
@@ -186,9 +190,8 @@ func (s *since) newTo(remember int) []bool {
 // versions that they know are compared, out of the object cache. Where these have been removed as garbage,
 // everything is new; but not if it is the last visit's version that was removed, because its baseline is kept.
 func (n *novelty) since(seen seenVersions) (*since, error) {
-	visited := n.document.Visit.Version
-	if seen.last == visited || visited == 0 {
-		seen = seenVersions{}
+	if visited := n.document.Visit.Version; seen.last == visited || visited == 0 {
+		return n.visit, nil
 	}
 	if s, known := n.known[seen]; known {
 		return s, nil
@@ -197,7 +200,11 @@ func (n *novelty) since(seen seenVersions) (*since, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.compare(seen, baseline, seen.last), nil
+	if n.known == nil {
+		n.known = make(map[seenVersions]*since)
+	}
+	n.known[seen] = n.compare(baseline, seen.last)
+	return n.known[seen], nil
 }
 
 // stored returns the baseline of so many stored versions up to one. Those that say nothing are none, nor are
