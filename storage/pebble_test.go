@@ -50,6 +50,28 @@ func TestWhoeverNamesAStoreCompilesNoPebble(t *testing.T) {
 	}
 }
 
+// A compiler compiles the methods of each instance of a generic type anew in every package that is led to it. So what
+// stages get of stores and of the pipeline has internal/pointer where others have the standard library's.
+func TestWhoeverNamesAStoreCompilesNoAtomicPointer(t *testing.T) {
+	t.Parallel()
+	for path, has := range map[string]bool{"../stages/gc": false, "../internal/match": true} {
+		archive, err := exec.CommandContext(t.Context(), "go", "list", "-export", "-f", "{{.Export}}", path).Output()
+		if err != nil {
+			t.Fatal(err, string(err.(*exec.ExitError).Stderr))
+		}
+		content, err := os.ReadFile(strings.TrimSpace(string(archive)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := atomicPointer.Find(content); has != (found != nil) {
+			t.Errorf("%s compiles %q; that it has methods of atomic.Pointer of ours should be %t", path, found, has)
+		}
+	}
+}
+
+// atomicPointer begins the name of a method of an atomic.Pointer to a type of ours.
+var atomicPointer = regexp.MustCompile(`sync/atomic\.\(\*Pointer\[github\.com/webrace/[^\]]*\]`)
+
 // exported is the first part of an archive: what the compiler tells of a package.
 func exported(archive string) ([]byte, error) {
 	content, err := os.ReadFile(archive)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // Budget is how much one owner may have of the store; 0 is no limit.
@@ -39,7 +41,7 @@ func (s *Store) SetBudget(ctx context.Context, owner string, b *Budget) error {
 	if b != nil && min(b.Alerts, b.URDs, b.Keywords) < 0 {
 		return fmt.Errorf("set budget of %q to %+v: it takes numbers of 0, for no limit, or more", owner, *b)
 	}
-	defer s.budgets.Store(nil)
+	defer pointer.Store(&s.budgets, nil)
 	return s.write(ctx, singleRows, "set budget of "+owner, func(tx *sql.Tx) (err error) {
 		if b == nil {
 			_, err = tx.ExecContext(ctx, "DELETE FROM budget WHERE owner = ?", owner)
@@ -68,12 +70,12 @@ func (b budgets) of(owner string) Budget {
 // It is called within write transactions, which follow one another, so that what it keeps is never older
 // than what is stored.
 func (s *Store) currentBudgets(ctx context.Context, tx *sql.Tx) (budgets, error) {
-	if known := s.budgets.Load(); known != nil && s.postgres == nil { // other processes may have changed them there
+	if known := pointer.Load(&s.budgets); known != nil && s.postgres == nil { // other processes may have changed them there
 		return *known, nil
 	}
 	all, err := readBudgets(ctx, tx)
 	if err == nil {
-		s.budgets.Store(&all)
+		pointer.Store(&s.budgets, &all)
 	}
 	return all, err
 }

@@ -11,6 +11,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/nanos"
 )
@@ -27,8 +28,8 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 		return s.explain("repair", errReadOnly)
 	}
 	c := checker{ctx, s, repair, report}
-	defer s.budgets.Store(nil) // a table may be made anew
-	whole := true              // without its tables there is nothing more to check
+	defer pointer.Store(&s.budgets, nil) // a table may be made anew
+	whole := true                        // without its tables there is nothing more to check
 	parts := []func() error{c.pages, func() (err error) { whole, err = c.tables(); return err }, c.urds, c.acis, c.rest, c.secrets}
 	if s.postgres != nil { // whose pages and tables are the server's to keep
 		parts = parts[2:]

@@ -22,11 +22,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/webrace/webrace/internal/broadcast"
 	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/internal/pointer"
 	"github.com/webrace/webrace/storage/internal/generation"
 )
 
@@ -62,7 +62,7 @@ type Store struct {
 	rotating       sync.Mutex              // held while the key of secrets is replaced
 	secretVersions versions                // how often each was set, removed, or found to be another where it comes from
 	readings       credentials.Readings    // of secrets that come from elsewhere
-	budgets        atomic.Pointer[budgets] // as they are stored; nil when that has to be read
+	budgets        pointer.Atomic[budgets] // as they are stored; nil when that has to be read
 	preparing      sync.Mutex
 	prepared       map[string]*sql.Stmt // of the readers, by their text
 

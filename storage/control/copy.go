@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // Counts is how much of what a store holds.
@@ -42,7 +44,7 @@ func CopyAll(ctx context.Context, from, to *Store) (Counts, error) {
 		}
 		return c.counters()
 	})
-	to.budgets.Store(nil)
+	pointer.Store(&to.budgets, nil)
 	if err != nil {
 		return Counts{}, err
 	}
