@@ -29,6 +29,10 @@ type Spec struct {
 	Follows bool   // a source that follows a store by a durable cursor: it ends when it has caught up and nothing in the process feeds it any more
 	Effect  string // what it does outside the stores that the program lends it, as in "mail it": in a [Dry] run and in tests the stage is not made; "" is nothing. A method Effect() string of the options replaces it
 
+	// Where several runs of a pipeline share the work, each on a part of what the program keeps ([RunOptions.Elsewhere]):
+	Once       bool // a source that reads what they share, and is there once for all
+	PerProcess bool // it listens, so that it is there once in a process
+
 	Needs      []Part     // what it reads of values that may come without it; [NoParts] if nothing, nil if that is not said
 	Uses       []Part     // what it makes use of where it comes; values without it, it passes on as they are, or reports that it is missing
 	Own        []Addition // what it gets by itself, if it comes without
@@ -134,6 +138,10 @@ func (s Spec) check() error {
 		return fmt.Errorf("a queue needs an input")
 	case s.Follows && len(s.In) > 0:
 		return fmt.Errorf("only a source can follow a store")
+	case (s.Once || s.PerProcess) && len(s.In) > 0:
+		return fmt.Errorf("only a source can be there once for several runs of a pipeline")
+	case s.Once && s.PerProcess:
+		return fmt.Errorf("it is there once for all, or once in each process")
 	}
 	return checkPorts(s.Out)
 }

@@ -25,12 +25,19 @@ type RunOptions struct {
 	Memory      *Memory         // that what flows takes from; nil: without limit
 	Dry         *Dry            // shows what the run would do outside; nil: it does so
 
+	// Elsewhere reports which sources another run of the pipeline has, by [Spec.Once] and [Spec.PerProcess]: here they
+	// give nothing. Nil: none.
+	Elsewhere func(Spec) bool
+
 	// Around puts the graph, and those that a reload brings, between other stages, as in a program that feeds it; nil:
 	// they run as they are.
 	Around func(*Graph) (*Graph, error)
 }
 
 func (o RunOptions) around(g *Graph) (*Graph, error) {
+	if o.Elsewhere != nil {
+		g = g.leaving(o.Elsewhere)
+	}
 	if o.Around != nil {
 		var err error
 		if g, err = o.Around(g); err != nil {

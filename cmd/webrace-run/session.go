@@ -16,6 +16,8 @@ type session struct {
 	name string // among those of its process; "" if that has no other
 	dir  *storage.Dir
 	runs []*pipeline.Run // in the order of their names in the command
+
+	elsewhere func(pipeline.Spec) bool // reports which sources another session has; nil: none
 }
 
 // start starts the pipelines; those that it had started when one would not are among its runs. It tells await what it
@@ -25,7 +27,7 @@ func (s *session) start(ctx context.Context, loaded *config.Config, names []stri
 	if err != nil {
 		return err
 	}
-	options.DeadLetters, options.Resources = letters, s.resources()
+	options.DeadLetters, options.Resources, options.Elsewhere = letters, s.resources(), s.elsewhere
 	if s.name != "" {
 		options.Logger = options.Logger.With("session", s.name)
 	}

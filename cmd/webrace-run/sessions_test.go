@@ -3,13 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/storecmd"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/config"
@@ -192,6 +196,62 @@ func TestSessionsOfAProcessHaveOneBudget(t *testing.T) {
 		}
 	}
 	waitAll(runs)
+	for _, s := range p.sessions {
+		if err := s.dir.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A source that listens, or reads what sessions share, is in one of them; the others have the rest of its pipeline.
+func TestSessionsOfAProcessHaveWhatTheyShareOnce(t *testing.T) {
+	t.Parallel()
+	dir, listen := t.TempDir(), testutil.FreeAddress(t)
+	lines := filepath.Join(dir, "lines.jsonl")
+	writeFile(t, lines, "{\"n\":1}\n{\"n\":2}\n")
+	loaded, err := config.Parse("test", fmt.Appendf(nil, `version = 1
+[pipeline.hook]
+flow = ["http-in > drop"]
+stage.http-in = { listen = %q, path = "/" }
+[pipeline.file]
+flow = ["read-file > drop"]
+stage.read-file = { paths = [%q] }
+`, listen, lines), config.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := newSessions(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.sessions[1].elsewhere = func(s pipeline.Spec) bool { return s.Once || s.PerProcess }
+	runs, err := p.start(t.Context(), loaded, []string{"hook", "file"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.Post("http://"+listen, "application/x-ndjson", strings.NewReader("{\"n\":3}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Body.Close(); answer.StatusCode != http.StatusOK {
+		t.Errorf("http-in answers %s", answer.Status)
+	}
+	for _, run := range runs {
+		if run.Graph().Name == "hook" { // the other one ends by itself
+			run.Drain()
+		}
+	}
+	given := make(map[string]int64)
+	for name, run := range p.byName() {
+		report, err := run.Wait()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		given[name] = report.Stages["drop"].In
+	}
+	if want := map[string]int64{"hook@0": 1, "hook@1": 0, "file@0": 2, "file@1": 0}; !maps.Equal(given, want) {
+		t.Errorf("through the pipelines went %v, want %v", given, want)
+	}
 	for _, s := range p.sessions {
 		if err := s.dir.Close(); err != nil {
 			t.Error(err)

@@ -14,6 +14,7 @@ import (
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "acis",
+		Once:    true,
 		Summary: "follows the annotations: every new ACI",
 		Doc: "It remembers how far it has come under the name of its pipeline and stage. It ends when it has caught up and no crawl runs " +
 			"in the same process.",

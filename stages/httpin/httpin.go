@@ -48,8 +48,9 @@ var defaults = Options{
 
 func init() {
 	pipeline.Register(pipeline.Spec{
-		Type:    "http-in",
-		Summary: "takes records, bytes or URLs that come as HTTP requests",
+		Type:       "http-in",
+		PerProcess: true,
+		Summary:    "takes records, bytes or URLs that come as HTTP requests",
 		Doc: "POST or PUT; a body may be compressed (gzip). Text is UTF-8, and a name is given once in an object: what a record cannot hold as it came is refused by 400, with the record and the byte. What is refused so leaves at the port errors as well, if that leads somewhere. The answer is JSON, and says how many items the request gave, and what went wrong with which. A sender that may send a request again gives it a field Idempotency-Key: then its items have the same keys. The stage goes on until the run is told " +
 			"to end; what has been taken by then is dealt with and answered. The counters `requests`, `answered`, `failed`, `bad`, `refused` (without a token), `limited` " +
 			"(429 and 503) and `late` say what became of requests; `in_flight` is how many there are. TLS is for a proxy in front of it.",

@@ -31,6 +31,7 @@ var defaults = Options{Depth: 1, Scope: string(webrace.ScopeHost)}
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "lines",
+		Once:    true,
 		Summary: "starts a crawl at each URL of a list, a file or standard input",
 		Doc: "Each is started once, also in a continuous run: a list says nothing of when to come back. URDs do. A line that is no URL goes to the port " +
 			"`errors`, or by `on_error` to the dead letters, and is counted by `bad_lines`.",

@@ -37,6 +37,7 @@ var defaults = Options{Format: "text", Separator: ",", MaxLength: 1 << 20}
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "read-file",
+		Once:    true,
 		Summary: "reads texts or records from files",
 		Doc: "Files may be compressed by gzip. JSON that is no object is the field `value` of a record. Of XML, the attributes of an element and " +
 			"the elements in it are its fields, by their names without prefixes; several of one name are a list, and text beside them is the field " +

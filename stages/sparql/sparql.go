@@ -41,8 +41,9 @@ var defaults = Options{
 
 func init() {
 	pipeline.Register(pipeline.Spec{
-		Type:    "sparql",
-		Summary: "answers queries in SPARQL over what documents say, by the SPARQL 1.1 Protocol",
+		Type:       "sparql",
+		PerProcess: true,
+		Summary:    "answers queries in SPARQL over what documents say, by the SPARQL 1.1 Protocol",
 		Doc: "GET and both POSTs of the protocol; without a query the answer describes the endpoint, and what is said, in VoID. The stage goes on until the run is told to " +
 			"end: queries that run by then are answered, and those that wait get 503. It gives a record of each query: `query`, `form`, `status`, `format`, " +
 			"`rows`, `bytes`, `seconds`, `kept` (bytes of memory), and `error`. The counters `answered`, `unchanged` (304), `wrong` (4xx), `failed` (5xx), `cut` (an answer that " +

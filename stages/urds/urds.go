@@ -42,6 +42,7 @@ func Defaults() Options { return defaults }
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "urds",
+		Once:    true,
 		Summary: "starts the crawls of the stored URDs",
 		Doc: "URDs with the same start, scope and credentials share a crawl, as deep and as urgent as the most demanding of them. " +
 			"A URD whose URI ends in * starts none: its owner is told of what others' crawls bring. " +

@@ -41,6 +41,7 @@ var defaults = Options{MaxBody: 8_000_000}
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "warc-source",
+		Once:    true,
 		Summary: "reads the documents of WARC files, as if they had just been fetched",
 		Doc: "WARC 1.0 and 1.1, plain or compressed with gzip or zstd. It remembers how far it has come in each file under the name of its pipeline " +
 			"and stage, and ends behind the last file. No crawl has come to these documents: keyword-filter.audience says who is told of them.",
