@@ -186,11 +186,11 @@ func TestAwayAnswersAreLost(t *testing.T) {
 	}
 	server := postgres.New(t, postgres.Options{})
 	for name, lose := range map[string]func(p *postgres.Proxy, cuts *atomic.Int64){
-		"each answer": func(p *postgres.Proxy, cuts *atomic.Int64) {
-			p.AtAnswer(func() bool { cuts.Add(1); return true })
+		"the answer": func(p *postgres.Proxy, cuts *atomic.Int64) {
+			p.AtAnswer(func() bool { return cuts.Add(1) <= 3 }) // a store that repeats what was done comes to an end, too
 		},
-		"each second commit": func(p *postgres.Proxy, cuts *atomic.Int64) {
-			p.AtCommit(func() bool { return cuts.Add(1)%2 == 1 })
+		"the commit": func(p *postgres.Proxy, cuts *atomic.Int64) {
+			p.AtCommit(func() bool { return cuts.Add(1) == 1 })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,13 +200,13 @@ func TestAwayAnswersAreLost(t *testing.T) {
 			var cuts atomic.Int64
 			lose(proxy, &cuts)
 			for i, w := range writings(t) {
-				before := cuts.Load()
+				cuts.Store(0)
 				returned, err := w.call(t.Context(), s)
 				got := outcome{w.method, fmt.Sprint(returned), picture(t, s)}
 				if err != nil || got != want[i] {
 					t.Fatalf("got %+v, %v, want %+v", got, err, want[i])
 				}
-				if cuts.Load() == before {
+				if cuts.Load() == 0 {
 					t.Errorf("%s committed nothing", w.method)
 				}
 			}
