@@ -67,13 +67,18 @@ func distance(got, name string) float64 {
 	return float64(editDistance(got, name)) / float64(max(utf8.RuneCountInString(got), utf8.RuneCountInString(name), 1))
 }
 
-// editDistance counts the characters to insert, delete, replace or swap with their neighbour. Input
-// longer than any name of the vocabulary is not compared.
+// editDistance is Edits of names. Input longer than any name of the vocabulary is not compared.
 func editDistance(a, b string) int {
-	s, t := []rune(a), []rune(b)
-	if len(s) > 64 || len(t) > 64 {
-		return 64
+	const longest = 64
+	if utf8.RuneCountInString(a) > longest || utf8.RuneCountInString(b) > longest {
+		return longest
 	}
+	return Edits(a, b)
+}
+
+// Edits counts the characters of one text to insert, delete, replace or swap with their neighbour for the other.
+func Edits(a, b string) int {
+	s, t := []rune(a), []rune(b)
 	before, last := make([]int, len(t)+1), make([]int, len(t)+1)
 	for j := range last {
 		last[j] = j

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/webrace/webrace/internal/suggest"
 )
 
 // Names of the fields in the index.
@@ -58,7 +60,7 @@ var fields = map[string]field{
 func nearestField(name string) string {
 	best, least := "", 3
 	for _, known := range slices.Sorted(maps.Keys(fields)) {
-		if n := edits(name, known); n < least {
+		if n := suggest.Edits(name, known); n < least {
 			best, least = known, n
 		}
 	}

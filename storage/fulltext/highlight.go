@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace/internal/analyze"
+	"github.com/webrace/webrace/internal/suggest"
 )
 
 const (
@@ -114,7 +115,7 @@ func (w wanted) at(places []wordSpan) int {
 				return 0
 			}
 		case w.edits > 0:
-			if apart := utf8.RuneCountInString(found) - utf8.RuneCountInString(word.folded); max(apart, -apart) > w.edits || edits(found, word.folded) > w.edits {
+			if apart := utf8.RuneCountInString(found) - utf8.RuneCountInString(word.folded); max(apart, -apart) > w.edits || suggest.Edits(found, word.folded) > w.edits {
 				return 0
 			}
 		case !word.matches(places[i].term):

@@ -104,31 +104,3 @@ func joinsLetters(text string, i int) bool {
 	after, _ := utf8.DecodeRuneInString(text[i+1:])
 	return analyze.InWord(before) && analyze.InWord(after)
 }
-
-// edits returns how many letters two words differ in: one that is missing, too many or another one counts,
-// and so do two neighbours in the wrong order.
-func edits(first, second string) int {
-	a, b := []rune(first), []rune(second)
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range b {
-		rows[0][j+1] = j + 1
-	}
-	for i := range a {
-		for j := range b {
-			n := rows[i][j]
-			if a[i] != b[j] {
-				n++
-			}
-			n = min(n, rows[i][j+1]+1, rows[i+1][j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				n = min(n, rows[i-1][j-1]+1)
-			}
-			rows[i+1][j+1] = n
-		}
-	}
-	return rows[len(a)][len(b)]
-}

@@ -10,6 +10,7 @@ import (
 	index "github.com/blevesearch/bleve_index_api"
 
 	"github.com/webrace/webrace/internal/analyze"
+	"github.com/webrace/webrace/internal/suggest"
 )
 
 // Suggest returns a query with every word that no document has replaced by the commonest of the words that
@@ -140,7 +141,7 @@ func commonestNear(r index.IndexReaderFuzzy, word string, far int) (best string,
 		}
 	}
 	for found, n := range counts {
-		if stems[found] || edits(found, word) > far {
+		if stems[found] || suggest.Edits(found, word) > far {
 			continue
 		}
 		if best == "" || n > counts[best] || n == counts[best] && found < best {

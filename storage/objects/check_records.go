@@ -53,23 +53,12 @@ func (c *check) extents() (all []extent, err error) {
 }
 
 // adopt brings the versions of extents into the index, and sets aside what holds none.
-func (c *check) adopt(extents []extent) (err error) {
+func (c *check) adopt(extents []extent) error {
 	s := c.store
-	h, err := s.newHarvest()
+	a, err := c.indexed(extents)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, h.close()) }()
-	for i := range extents {
-		if err := h.extent(c.ctx, &extents[i]); err != nil {
-			return err
-		}
-	}
-	a := &adoption{store: s, do: s.exclusively}
-	if err := a.all(nil, h.versions(), h.body); err != nil {
-		return err
-	}
-	c.mended = true
 	var kept []extent
 	for _, e := range extents {
 		switch {
@@ -122,23 +111,28 @@ func (c *check) unaccounted() error {
 }
 
 // bringBack brings versions of segments into the index that has lost them.
-func (c *check) bringBack(extents []extent) (err error) {
+func (c *check) bringBack(extents []extent) error {
+	if _, err := c.indexed(extents); err != nil {
+		return err
+	}
+	return errors.Join(c.measure(), c.screen())
+}
+
+// indexed brings the versions of extents into the index.
+func (c *check) indexed(extents []extent) (_ *adoption, err error) {
 	h, err := c.store.newHarvest()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, h.close()) }()
 	for i := range extents {
 		if err := h.extent(c.ctx, &extents[i]); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	c.mended = true
 	a := &adoption{store: c.store, do: c.store.exclusively}
-	if err := a.all(nil, h.versions(), h.body); err != nil {
-		return err
-	}
-	return errors.Join(c.measure(), c.screen())
+	return a, a.all(nil, h.versions(), h.body)
 }
 
 // measure finds how much can be read of segments that repairs have written to.
