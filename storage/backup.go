@@ -92,7 +92,7 @@ func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifes
 		if store.name == "objects" {
 			goOn() // what knows of the ends of items is copied
 		}
-		if !exists(d.Path(store.name)) || store.name == "control.db" && !d.ownsControl() {
+		if !exists(d.Path(store.name)) || store.name == "control.db" && !d.OwnsControl() {
 			continue // it was never used, or is another's
 		}
 		if err := store.copy(ctx, filepath.Join(to, store.name)); err != nil {
@@ -104,7 +104,7 @@ func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifes
 	}
 	m, err := manifestOf(to)
 	if err == nil {
-		m.ControlElsewhere = !d.ownsControl()
+		m.ControlElsewhere = !d.OwnsControl()
 		m.Secrets, err = d.secrets(ctx)
 	}
 	if err == nil {
@@ -127,7 +127,7 @@ func keeping[S any](d *Dir, name string, open func() (S, error), keep func(S) (g
 
 // secrets counts the secrets of the directory.
 func (d *Dir) secrets(ctx context.Context) (n int, err error) {
-	if !d.ownsControl() || !exists(d.Path("control.db")) {
+	if !d.OwnsControl() || !exists(d.Path("control.db")) {
 		return 0, nil
 	}
 	store, err := d.Control()

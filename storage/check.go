@@ -142,7 +142,7 @@ func (c *check) setAside(name string) error {
 // every run makes it, unless it is another's. An empty one is begun then.
 func (c *check) missing() error {
 	for _, name := range slices.Sorted(maps.Keys(storeFiles)) {
-		if name == "control" && !c.dir.ownsControl() {
+		if name == "control" && !c.dir.OwnsControl() {
 			continue
 		}
 		err := c.dir.lost(name)
@@ -204,7 +204,7 @@ func (c *check) stores() error {
 // first if that is wanted and possible.
 func checkStore[T io.Closer](c *check, l *lazy[T], checks checking[T], mend func(*fsck.Error) error) error {
 	file := storeFiles[l.name]
-	if l.name == "control" && !c.dir.ownsControl() {
+	if l.name == "control" && !c.dir.OwnsControl() {
 		return nil
 	}
 	for mended := false; exists(c.dir.Path(file)) && !gone(c.dir.path, l.name); mended = true {

@@ -14,7 +14,7 @@ import (
 // annotations finds those that wait and speak of a version that is not stored. Nothing can bring it back, and
 // the annotation itself is whole: repaired, it speaks of no version.
 func (c *check) annotations() error {
-	if !c.dir.ownsControl() || !exists(c.dir.Path("control.db")) || !exists(c.dir.Path("objects")) {
+	if !c.dir.OwnsControl() || !exists(c.dir.Path("control.db")) || !exists(c.dir.Path("objects")) {
 		return nil
 	}
 	requests, err := c.dir.Control()

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -133,10 +134,14 @@ func writeOwner(f *os.File) error {
 	return err
 }
 
-// commandLine is how a person would write a command, in a line that is not too long.
+// password finds the password in a URL.
+var password = regexp.MustCompile(`(://[^\s/:@]*:)\S+@`)
+
+// commandLine is how a person would write a command, in a line that is not too long, and without passwords.
 func commandLine(args []string) string {
 	words := append([]string{filepath.Base(args[0])}, args[1:]...)
 	line := strings.ToValidUTF8(strings.Join(strings.Fields(strings.Join(words, " ")), " "), "?")
+	line = password.ReplaceAllString(line, "${1}…@")
 	const longest = 200
 	if len(line) > longest {
 		line = strings.ToValidUTF8(line[:longest], "") + "…"

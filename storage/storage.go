@@ -278,8 +278,8 @@ func (d *Dir) AwaitDocuments(ctx context.Context) error {
 // Control returns the store of URDs, ACIs, cursors and dead letters.
 func (d *Dir) Control() (*control.Store, error) { return ready(d, &d.control) }
 
-// ownsControl reports whether the control store is one of the directory, and not one from outside.
-func (d *Dir) ownsControl() bool { return d.options.ControlStore == nil }
+// OwnsControl reports whether the control store is one of the directory, and not one from outside.
+func (d *Dir) OwnsControl() bool { return d.options.ControlStore == nil }
 
 // Queues returns the store of what waits between stages.
 func (d *Dir) Queues() (*queue.Store, error) { return ready(d, &d.queues) }

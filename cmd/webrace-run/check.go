@@ -127,7 +127,7 @@ func needsVariable(found finding.List, name string) (message string) {
 
 // check tries the pipelines, and tells of those that nothing is in the way of.
 func (k *checker) check(ctx context.Context, loaded *config.Config) (finding.List, error) {
-	over, err := openProbed(loaded.Data)
+	over, err := openProbed(cli.PlaceOf(loaded))
 	if err != nil {
 		return nil, err
 	}
@@ -182,21 +182,23 @@ func notSetUp(wrong finding.List) (variable string) {
 // probedDir is a data directory over which stages can be tried: the one that is configured, read-only, with
 // its missing stores in a directory that is removed again.
 type probedDir struct {
-	dir     *storage.Dir
+	stores  *cli.Stores
 	scratch string
 	inUse   bool         // by another process, so that all stores are scratch
 	note    string       // about the directory, for the user
 	found   finding.List // what is wrong with it
 }
 
-func openProbed(path string) (*probedDir, error) {
+func openProbed(at cli.Place) (*probedDir, error) {
 	scratch, err := os.MkdirTemp("", "webrace-check-")
 	if err != nil {
 		return nil, &cli.Error{Status: cli.Environment, Err: err}
 	}
 	r := &probedDir{scratch: scratch}
-	if r.openReal(path); r.dir == nil {
-		r.dir, err = storage.Open(scratch, storage.Options{Fatal: func(err error) { panic(err) }})
+	if r.openReal(at); r.stores == nil {
+		var dir *storage.Dir
+		dir, err = storage.Open(scratch, storage.Options{Fatal: func(err error) { panic(err) }})
+		r.stores = &cli.Stores{Dir: dir}
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(scratch))
@@ -205,16 +207,19 @@ func openProbed(path string) (*probedDir, error) {
 }
 
 // openReal opens the directory if there is one, and looks whether it can be written.
-func (r *probedDir) openReal(path string) {
+func (r *probedDir) openReal(at cli.Place) {
+	path := at.Data
 	wrong := writable.Dir(path)
 	if _, err := os.Stat(filepath.Join(path, "format")); err == nil { // otherwise a run makes it
-		r.dir, err = storage.Open(path, storage.Options{ReadOnly: true, Scratch: r.scratch})
+		r.stores, err = at.OpenToTry(r.scratch)
 		var locked *storage.LockedError
 		if r.inUse = errors.As(err, &locked); r.inUse {
 			r.note = fmt.Sprintf("data directory %s is in use by %s: what it holds is not tried", path, locked.Owner)
 			err = nil
 		}
 		wrong = errors.Join(wrong, err)
+	} else {
+		wrong = errors.Join(wrong, at.TryControl())
 	}
 	if wrong != nil {
 		r.found = append(r.found, finding.Finding{Code: finding.CodeEnvironment, Message: fmt.Sprintf("data directory %s: %v", path, wrong)})
@@ -224,18 +229,18 @@ func (r *probedDir) openReal(path string) {
 // resources lends the directory to stages.
 func (r *probedDir) resources() *pipeline.Resources {
 	resources := new(pipeline.Resources)
-	pipeline.Provide(resources, r.dir)
+	pipeline.Provide(resources, r.stores.Dir)
 	pipeline.Provide(resources, pipeline.StatesInMemory()) // nothing flows, so nothing is remembered
 	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) {
 		if r.inUse {
 			return nil, fmt.Errorf("the data directory is in use: %w", pipeline.ErrUntried)
 		}
-		return r.dir.Control()
+		return r.stores.Control()
 	})
 	return resources
 }
 
 func (r *probedDir) close() {
-	r.dir.Close() // nothing was promised of what is in it
+	r.stores.Close() // nothing was promised of what is in it
 	os.RemoveAll(r.scratch)
 }

@@ -264,11 +264,12 @@ func runMortal(ctx context.Context, rng *rand.Rand, items int64, data, urds, sta
 	if err != nil {
 		return err
 	}
-	dir, err := cli.OpenDir(data)
+	stores, err := cli.Place{Data: data}.Open(storage.Options{})
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
+	defer stores.Close()
+	dir := stores.Dir
 	requests, err := readURDs(os.Stderr, &cli.Globals{}, urds, "")
 	if err != nil {
 		return err

@@ -161,6 +161,15 @@ func (o *output) exhausted(err error) {
 		"(ulimit -n, or LimitNOFILE= of systemd)", "limit", descriptors.Limit(), "error", err)
 }
 
+// away reports that a server is waited for, and that it is back.
+func (o *output) away(err error) {
+	if err != nil {
+		o.logger.Warn("paused: "+err.Error(), "hint", "it goes on by itself when the database is back")
+		return
+	}
+	o.logger.Info("the database is back: it goes on")
+}
+
 // note writes something on the terminal, or in the log.
 func (o *output) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)

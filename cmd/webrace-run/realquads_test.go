@@ -25,6 +25,7 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/quads"
 )
 
@@ -415,11 +416,12 @@ func (s rdfSite) crawlBeside(t *testing.T, data, context string) (seen sight) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := cli.OpenDir(data)
+	stores, err := cli.Place{Data: data}.Open(storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer dir.Close()
+	defer stores.Close()
+	dir := stores.Dir
 	store, err := dir.Quads()
 	if err != nil {
 		t.Fatal(err)

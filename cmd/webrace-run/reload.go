@@ -117,6 +117,9 @@ func (r *reloads) fits(loaded *config.Config) error {
 	if loaded.Data != r.config.Data {
 		return fmt.Errorf("the data directory is %s now; it was %s, which is open: start anew", loaded.Data, r.config.Data)
 	}
+	if loaded.Control != r.config.Control {
+		return errors.New("the control store is elsewhere now than the one that is open: start anew")
+	}
 	for _, run := range r.runs {
 		name := run.Graph().Name
 		before, err := r.config.Graph(name)

@@ -206,20 +206,21 @@ func (l *launch) openData() (watch *diskspace.Watch, dir *storage.Dir, closeDir 
 		}
 		remove = func() { os.RemoveAll(path) }
 	}
-	watch = diskspace.New(diskspace.Options{Dir: path, Notify: l.out.paused, Exhausted: l.out.exhausted})
+	watch = diskspace.New(diskspace.Options{Dir: path, Notify: l.out.paused, Exhausted: l.out.exhausted, Away: l.out.away})
 	l.out.room = watch
+	var stores *cli.Stores
 	options := storage.Options{DiskSpace: watch, Caches: budgetOf(l.config).caches()}
 	if l.dry != nil {
-		dir, err = cli.OpenCopyWaiting(l.config.Data, path, options)
+		stores, err = cli.PlaceOf(l.config).OpenCopy(path, options)
 	} else {
-		dir, err = cli.OpenDirWaiting(path, options)
+		stores, err = cli.PlaceOf(l.config).Open(options)
 	}
 	if err != nil {
 		remove()
 		return nil, nil, nil, err
 	}
-	return watch, dir, func() {
-		dir.Close()
+	return watch, stores.Dir, func() {
+		stores.Close()
 		remove()
 	}, nil
 }

@@ -65,11 +65,11 @@ func newSessions(data string) (*process, *config.Config, error) {
 	defer cache.Unref() // the directories keep it
 	options := storage.Options{DiskSpace: p.room, Cache: cache, Caches: caches / int64(len(sessionNames))}
 	for _, name := range sessionNames {
-		dir, err := cli.OpenDirWaiting(filepath.Join(data, name), options)
+		stores, err := cli.Place{Data: filepath.Join(data, name)}.Open(options)
 		if err != nil {
 			return p, nil, err
 		}
-		p.sessions = append(p.sessions, &session{name: name, dir: dir})
+		p.sessions = append(p.sessions, &session{name: name, dir: stores.Dir})
 	}
 	p.commands = storecmd.Answer(p.sessions[0].dir)
 	return p, loaded, nil

@@ -32,6 +32,8 @@ type LoadOptions struct {
 	Env func(string) (string, bool)
 	// Data overrides the data directory, and Memory the budget of memory.
 	Data, Memory string
+	// CheckControl returns what is wrong with where the control store is, without a network; nil takes anything.
+	CheckControl func(string) error
 	// Tests reads the tests as well: the [[test]] tables of these files, and those of files *_test.toml
 	// beside the main one.
 	Tests bool
@@ -42,6 +44,7 @@ type LoadOptions struct {
 // Config is a configuration in which nothing is wrong.
 type Config struct {
 	Data      string         // the data directory, as it is written: relative to the working directory
+	Control   string         // where the control store is, as the program that opens it understands; empty: in Data
 	Memory    pipeline.Size  // the budget of memory; 0: as the machine allows
 	Files     []string       // the files that were read, the main one first
 	Includes  []string       // the patterns of files that the main one includes
@@ -129,6 +132,7 @@ type loader struct {
 	registry  *pipeline.Registry
 	docs      []*document
 	data      string
+	control   string
 	memory    pipeline.Size
 	pipelines map[string]*value // the tables by name
 	defaults  map[string]*value // the tables by stage type
@@ -162,7 +166,7 @@ func (l *loader) read(name string, src []byte) *document {
 		l.report(*problem)
 		return nil
 	}
-	keys := []string{"version", "data", "memory", "include", "defaults", "pipeline", "test"}
+	keys := []string{"version", "data", "control", "memory", "include", "defaults", "pipeline", "test"}
 	for _, key := range doc.root.keys {
 		v := doc.root.table[key]
 		switch {
@@ -170,13 +174,14 @@ func (l *loader) read(name string, src []byte) *document {
 			f := v.keyFinding(finding.CodeUnknownKey, fmt.Sprintf("nothing reads %q", key))
 			f.Hint = suggest.Nearest(key, keys)
 			l.report(f)
-		case doc.order > 0 && (key == "data" || key == "memory" || key == "include"):
+		case doc.order > 0 && slices.Contains([]string{"data", "control", "memory", "include"}, key):
 			l.report(v.keyFinding(finding.CodeUnknownKey, fmt.Sprintf("%q stands in the main file only", key)))
 		}
 	}
 	l.version(doc)
 	if doc.order == 0 {
 		l.dataDirectory(doc)
+		l.controlStore(doc)
 		l.memoryBudget(doc)
 	}
 	l.tables(doc.root.get("defaults"), "defaults", l.defaults)
@@ -210,6 +215,28 @@ func (l *loader) dataDirectory(doc *document) {
 			l.report(v.finding(finding.CodeBadValue, "data is empty"))
 		}
 		l.data = data
+	}
+}
+
+// controlStore reads where the control store is, if that is not in the data directory.
+func (l *loader) controlStore(doc *document) {
+	v := doc.root.get("control")
+	if v == nil {
+		return
+	}
+	if v.kind != stringValue {
+		l.report(v.finding(finding.CodeWrongType, fmt.Sprintf("control takes a string, not %s", v.kind)))
+		return
+	}
+	control, wrong := l.expand(v)
+	if l.findings = append(l.findings, wrong...); wrong != nil || control == "" {
+		return
+	}
+	if l.control = control; l.options.CheckControl == nil {
+		return
+	}
+	if err := l.options.CheckControl(control); err != nil {
+		l.report(v.finding(finding.CodeBadValue, "control: "+err.Error()))
 	}
 }
 
@@ -330,7 +357,7 @@ func (l *loader) texts(v *value, what string) []*value {
 
 // finish makes the pipelines, and the configuration if nothing is wrong.
 func (l *loader) finish() (*Config, error) {
-	c := &Config{Data: l.data, Memory: l.memory, Includes: l.patterns, graphs: make(map[string]*pipeline.Graph), sources: make(map[string][]byte)}
+	c := &Config{Data: l.data, Control: l.control, Memory: l.memory, Includes: l.patterns, graphs: make(map[string]*pipeline.Graph), sources: make(map[string][]byte)}
 	names := slices.Sorted(maps.Keys(l.pipelines))
 	wanted := names
 	if l.options.Run != nil {

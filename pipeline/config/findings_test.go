@@ -129,3 +129,36 @@ func TestAnEmptyListOfPipelinesChecksNone(t *testing.T) {
 		t.Error("nothing was found wrong when all were to be checked")
 	}
 }
+
+// Where the control store is may be written with a password, which no finding shows, and whose place it keeps.
+func TestTheControlStoreIsCheckedAndItsPasswordNotShown(t *testing.T) {
+	t.Parallel()
+	o := LoadOptions{
+		Registry: configRegistry(), CheckControl: func(address string) error {
+			if !strings.HasSuffix(address, "/db") {
+				return errors.New("it names no database")
+			}
+			return nil
+		},
+		Env: func(name string) (string, bool) { return "postgres://u:hidden@host/db", name == "SET" },
+	}
+	for source, want := range map[string]string{
+		"control = 'postgres://u:h@host/db'":           "postgres://u:h@host/db",
+		"control = '${SET}'":                           "postgres://u:hidden@host/db",
+		"control = '${UNSET:-}'":                       "",
+		"control = ''":                                 "",
+		"control = 5":                                  "x.toml:2:11: control takes a string, not an integer",
+		"control = '${UNSET}'":                         "x.toml:2:12: environment variable UNSET is not set",
+		" control = 'postgres://u:hidden@host'":        "x.toml:2:12: control: it names no database",
+		"control = 'postgres://h?password=hidden' # x": "x.toml:2:11: control: it names no database",
+	} {
+		c, err := Parse("x.toml", []byte("version = 1\n"+source+"\n"), o)
+		if c != nil && c.Control != want || c == nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %+v, %v, want %s", source, c, err, want)
+		}
+		var found finding.List
+		if errors.As(err, &found) && (strings.Contains(found[0].SourceLine, "hidden") || len(found[0].SourceLine) != len(source)) {
+			t.Errorf("%s: shown as %s", source, found[0].SourceLine)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -113,7 +114,7 @@ func (d *document) position(offset int) finding.Position {
 	return finding.Position{File: d.name, Line: line, Column: 1 + utf8.RuneCount(d.src[start:offset])}
 }
 
-// line returns the text of a line, counted from 1.
+// line returns the text of a line, counted from 1, to be shown: without passwords.
 func (d *document) line(n int) string {
 	if d.flag || n < 1 || n > len(d.lines) {
 		return ""
@@ -122,7 +123,18 @@ func (d *document) line(n int) string {
 	if end := bytes.IndexByte(line, '\n'); end >= 0 {
 		line = line[:end]
 	}
-	return strings.ToValidUTF8(strings.TrimSuffix(string(line), "\r"), "\uFFFD")
+	return masked(strings.ToValidUTF8(strings.TrimSuffix(string(line), "\r"), "\uFFFD"))
+}
+
+// password finds the password in a URL.
+var password = regexp.MustCompile(`(://[^\s:/@"']*:)([^\s"']+)(@)|([?&]password=)([^\s&"']+)()`)
+
+// masked returns a line without its passwords, in which everything is in its place.
+func masked(line string) string {
+	return password.ReplaceAllStringFunc(line, func(found string) string {
+		part := password.FindStringSubmatch(found)
+		return part[1] + part[4] + strings.Repeat("*", utf8.RuneCountInString(part[2]+part[5])) + part[3]
+	})
 }
 
 // treeBuilder adds the expressions of a document to its tree. The document is known to be valid.

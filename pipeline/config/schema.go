@@ -44,6 +44,7 @@ func Schema(r *pipeline.Registry) ([]byte, error) {
 	root := table(object{
 		"version":  described(object{"const": 1}, "version of this format"),
 		"data":     described(object{"type": "string"}, "data directory; "+defaultData+" by default"),
+		"control":  described(object{"type": "string"}, `where the control store is, if not in the data directory: "postgres://USER@HOST/DATABASE"`),
 		"memory":   described(typeSchema(reflect.TypeFor[pipeline.Size](), options.Field{}), `how much memory the process uses, about: "1GiB"; by default as the machine allows`),
 		"include":  described(oneOrMore(), "patterns of files to read as well, relative to this one"),
 		"defaults": described(table(defaults), "options of every stage of a type"),

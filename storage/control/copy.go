@@ -139,10 +139,11 @@ func (c *copying) row(found *sql.Rows, table string, columns []string) ([]any, e
 }
 
 // ownCounters are those that tell of a database, and not of what is in it.
-var ownCounters = []string{"version", "identity", "generation", copiedFrom, string(allACIs), string(allSecrets)}
+var ownCounters = []string{"version", "identity", "generation", copiedFrom["identity"], copiedFrom["generation"], string(allACIs), string(allSecrets)}
 
-// copiedFrom is the counter with the identity of the SQLite database that a store was copied from.
-const copiedFrom = "copied_from"
+// copiedFrom are the counters that tell which SQLite database a store was copied from, and after how many commits, by
+// those that tell it there.
+var copiedFrom = map[string]string{"identity": "copied_from", "generation": "copied_at"}
 
 // counters copies the counters, and the last numbers that were given.
 func (c *copying) counters() error {
@@ -150,13 +151,10 @@ func (c *copying) counters() error {
 	if err != nil {
 		return err
 	}
-	if identity, is := values["identity"]; is && c.target.postgres != nil {
-		if err := c.setCounter(copiedFrom, identity); err != nil {
-			return err
-		}
-	}
 	for name, value := range values {
-		if slices.Contains(ownCounters, name) {
+		if copied := copiedFrom[name]; copied != "" && c.target.postgres != nil {
+			name = copied
+		} else if slices.Contains(ownCounters, name) {
 			continue
 		}
 		if err := c.setCounter(name, value); err != nil {
@@ -206,18 +204,23 @@ func (c *copying) setCounter(name string, value int64) error {
 	return err
 }
 
-// IsCopyOf reports whether a store was copied from the one in a file of SQLite.
+// IsCopyOf reports whether a store was copied from the one in a file of SQLite, which has not changed since.
 func IsCopyOf(ctx context.Context, s *Store, path string) (bool, error) {
 	from, err := Open(path, Options{ReadOnly: true})
 	if err != nil {
 		return false, err
 	}
 	defer from.Close()
-	identity, copied := sql.NullInt64{}, sql.NullInt64{}
-	const query = "SELECT sum(value) FROM counter WHERE name = ?"
-	err = from.readRow(ctx, "read identity", query, []any{"identity"}, &identity)
-	if err == nil {
-		err = s.readRow(ctx, "read identity", query, []any{copiedFrom}, &copied)
+	const doing, query = "read what was copied", "SELECT sum(value) FROM counter WHERE name = ?"
+	for there, here := range copiedFrom {
+		var is, was sql.NullInt64
+		err := from.readRow(ctx, doing, query, []any{there}, &is)
+		if err == nil {
+			err = s.readRow(ctx, doing, query, []any{here}, &was)
+		}
+		if err != nil || !is.Valid || is != was {
+			return false, err
+		}
 	}
-	return identity.Valid && identity == copied, err
+	return true, nil
 }

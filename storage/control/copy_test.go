@@ -138,6 +138,12 @@ func TestAStoreIsCopiedToAnotherEngineAndBack(t *testing.T) {
 		t.Errorf("copied over what there is: %v", err)
 	}
 
+	ok(t, from.SetCursor(ctx, "a/b", 1))
+	if is, err := control.IsCopyOf(ctx, there, path); err != nil || is {
+		t.Errorf("a copy of what has changed since: %v, %v", is, err)
+	}
+	ok(t, from.DropCursor(ctx, "a/b"))
+
 	// What was told before is not told again, and what comes next comes next, on all three.
 	for _, s := range []*control.Store{from, there, again} {
 		for i := range 100 {

@@ -69,6 +69,18 @@ func parseURL(address string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
+// Redacted returns a URL without what it keeps secret, as it is shown.
+func Redacted(address string) string {
+	config, err := parseURL(address)
+	if err != nil {
+		return "(a URL that cannot be read)"
+	}
+	return nameOf(config)
+}
+
+// ErrNoTables means that a database is opened for reading that the store has not been made in.
+var ErrNoTables = errors.New("it has no tables yet: they are made when it is first opened to be written, as by webrace-run or webrace-store urd add")
+
 // OpenPostgres opens the store in a database of PostgreSQL, 13 or later, and makes its tables, in the schema webrace,
 // if they are not there and may be written. Several processes may have it open. The key of secrets is in a file of this
 // machine, which has to be the same on all.
@@ -175,7 +187,7 @@ func (s *Store) haveTables(ctx context.Context) (bool, error) {
 	case all > 0:
 		return false, fmt.Errorf("its schema %s has tables of something else: give webrace a database of its own, createdb webrace", schemaName)
 	case s.writer == nil:
-		return false, errors.New("it has no tables yet: they are made when it is first opened to be written, as by webrace-run or webrace-store urd add")
+		return false, ErrNoTables
 	}
 	return false, nil
 }

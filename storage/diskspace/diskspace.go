@@ -5,7 +5,8 @@
 // time. What it guarantees: bytes of a write that failed half-way are written once, in their place; nothing
 // is repeated that failed for another reason.
 //
-// Whoever cannot open a file because this process has no descriptor left waits and tries again alike, but others go on.
+// Whoever cannot open a file because this process has no descriptor left waits and tries again alike, but others go on;
+// and so does who wants something of a server that is away: whose error has a method Away that returns true.
 //
 // One failure cannot be waited out: after a failed sync it is not known what of the file is on the disk,
 // so its error is returned. Some file systems take a write and find out when they sync that there is no space.
@@ -37,6 +38,9 @@ type Options struct {
 	Notify func(State)
 	// Exhausted is called when a file cannot be opened for want of a descriptor, once until one can. It may be nil.
 	Exhausted func(error)
+	// Away is called with the error when a server is away that is waited for, and with nil when it is back. It may be
+	// nil.
+	Away func(error)
 }
 
 // State is how a disk stands.
@@ -66,6 +70,7 @@ type Watch struct {
 	state     State
 	waiting   int
 	exhausted bool          // it was told that there are no descriptors
+	away      int           // who waits for a server
 	over      chan struct{} // closed at the end of the pause that there is
 	writing   int64         // bytes that were admitted and may not be on the disk yet
 	allowance int64         // bytes that may be written before it is looked again
@@ -107,9 +112,11 @@ func (w *Watch) Closed() bool {
 	}
 }
 
-// Do runs f, and again while it fails for want of space, each time when there is some. It gives up with the
-// last error when the context ends or the watch is closed.
-func (w *Watch) Do(ctx context.Context, f func() error) error { return w.do(ctx, 0, f) }
+// Do runs f, and again while it fails for want of space, each time when there is some, or because a server is away. It
+// gives up with the last error when the context ends or the watch is closed.
+func (w *Watch) Do(ctx context.Context, f func() error) error {
+	return w.serving(ctx, func() error { return w.do(ctx, 0, f) })
+}
 
 // do runs f, which writes about so many bytes.
 func (w *Watch) do(ctx context.Context, size int64, f func() error) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/finding"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/diskspace"
 )
 
@@ -53,6 +54,7 @@ func (g *Globals) AddFlags(c *cobra.Command) {
 // Load reads the configuration. Without one in the working directory it is the shipped one.
 func (g *Globals) Load(o config.LoadOptions) (*config.Config, error) {
 	o.Data, o.Memory = g.Data, cmp.Or(g.Memory, os.Getenv("WEBRACE_MEMORY"))
+	o.CheckControl = control.CheckURL
 	if g.Config != "" {
 		return g.file(g.Path(g.Config), o)
 	}
@@ -84,27 +86,40 @@ func (g *Globals) DataDir() (string, error) {
 	return loaded.Data, nil
 }
 
+// Place returns where the stores are without checking any pipeline.
+func (g *Globals) Place() (Place, error) {
+	loaded, err := g.Load(config.LoadOptions{Run: []string{}})
+	if err == nil {
+		return PlaceOf(loaded), nil
+	}
+	p := Place{Data: g.Data}
+	if g.Data == "" || p.mustBeInside() != nil {
+		return Place{}, err
+	}
+	return p, nil // as if there were no configuration
+}
+
+// PlaceOf returns where a configuration has the stores.
+func PlaceOf(c *config.Config) Place { return Place{c.Data, c.Control} }
+
 // OpenStores opens the data directory.
 func (g *Globals) OpenStores() (*Stores, error) {
 	if g.Shared != nil {
 		return &Stores{Dir: g.Shared, shared: true}, nil
 	}
-	path, err := g.DataDir()
+	p, err := g.Place()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := OpenDir(path)
-	if err != nil {
-		return nil, err
-	}
-	return &Stores{Dir: dir}, nil
+	return p.Open(storage.Options{})
 }
 
 // Stores is a data directory that a command has at its disposal.
 type Stores struct {
 	*storage.Dir
 	shared  bool
-	scratch string // of stores that are not there, for who looks
+	scratch string         // of stores that are not there, for who looks
+	control *control.Store // that is not in the directory
 }
 
 // Close closes it, if it was opened for the command.
@@ -112,35 +127,69 @@ func (s *Stores) Close() error {
 	if s.shared {
 		return nil
 	}
-	err := s.Dir.Close()
+	return errors.Join(s.Dir.Close(), s.closeControl())
+}
+
+// closeControl closes what is not in the directory, and removes what is to be thrown away.
+func (s *Stores) closeControl() (err error) {
+	if s.control != nil {
+		err = s.control.Close()
+	}
 	if s.scratch != "" {
 		err = errors.Join(err, os.RemoveAll(s.scratch))
 	}
 	return err
 }
 
-// OpenDir takes a data directory into possession, or opens it for reading alone where it cannot be written.
-// What is written there fails on a full disk.
-func OpenDir(path string) (*storage.Dir, error) { return OpenDirWaiting(path, storage.Options{}) }
-
-// OpenDirWaiting is OpenDir with options: where these have a watch of the disk, what is written waits for room.
-func OpenDirWaiting(path string, o storage.Options) (*storage.Dir, error) {
+// Open takes a data directory into possession, or opens it for reading alone where it cannot be written. Where the
+// options have a watch of the disk, what is written waits for room.
+func (p Place) Open(o storage.Options) (*Stores, error) {
 	o.Fatal = func(err error) { fatal(err, o.DiskSpace) }
-	dir, err := storage.Open(path, o)
+	s, err := p.open(o)
 	if o.DiskSpace == nil && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
 		o.ReadOnly = true
-		if readable, failed := storage.Open(path, o); failed == nil {
+		if readable, failed := p.open(o); failed == nil {
 			return readable, nil
 		}
 	}
-	return dir, opening(err)
+	return s, opening(err)
 }
 
-// OpenCopyWaiting opens a copy of a data directory, made in the directory to, as OpenDirWaiting opens the original.
-func OpenCopyWaiting(path, to string, o storage.Options) (*storage.Dir, error) {
+// open opens all stores as the options are.
+func (p Place) open(o storage.Options) (*Stores, error) {
+	outside, err := p.openControl(o)
+	if err != nil {
+		return nil, err
+	}
+	o.ControlStore = outside
+	dir, err := storage.Open(p.Data, o)
+	if err == nil && !o.ReadOnly {
+		if err = p.note(); err != nil {
+			err = errors.Join(err, dir.Close())
+		}
+	}
+	if err != nil && outside != nil {
+		err = errors.Join(err, outside.Close())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Stores{Dir: dir, control: outside}, nil
+}
+
+// OpenCopy opens a copy of a data directory, made in the directory to, as Open opens the original.
+func (p Place) OpenCopy(to string, o storage.Options) (*Stores, error) {
 	o.Fatal = func(err error) { fatal(err, o.DiskSpace) }
-	dir, err := storage.OpenCopy(path, to, o)
-	return dir, opening(err)
+	s := new(Stores)
+	err := s.copyControl(p)
+	if err == nil {
+		o.ControlStore = s.control
+		s.Dir, err = storage.OpenCopy(p.Data, to, o)
+	}
+	if err != nil {
+		return nil, opening(errors.Join(err, s.closeControl()))
+	}
+	return s, nil
 }
 
 // opening makes an error one of the environment, unless another process has the directory, of which more is said.

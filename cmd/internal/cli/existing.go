@@ -15,10 +15,11 @@ func (g *Globals) OpenExisting() (*Stores, error) {
 	if g.Shared != nil {
 		return g.OpenStores()
 	}
-	if _, err := g.existing(); err != nil {
+	p, err := g.existing()
+	if err != nil {
 		return nil, err
 	}
-	return g.OpenStores()
+	return p.Open(storage.Options{})
 }
 
 // OpenToLook is OpenExisting for a command that changes nothing: it opens the directory for reading alone, unless that
@@ -27,22 +28,27 @@ func (g *Globals) OpenToLook() (*Stores, error) {
 	if g.Shared != nil {
 		return g.OpenStores()
 	}
-	path, err := g.existing()
+	p, err := g.existing()
 	if err != nil {
 		return nil, err
 	}
-	if !storage.UpToDate(path) {
-		return g.OpenStores()
+	return p.look()
+}
+
+func (p Place) look() (*Stores, error) {
+	if !storage.UpToDate(p.Data) {
+		return p.Open(storage.Options{})
 	}
 	scratch, err := os.MkdirTemp("", "webrace-look-")
 	if err != nil {
 		return nil, err
 	}
-	dir, err := storage.Open(path, storage.Options{ReadOnly: true, Scratch: scratch, Fatal: func(err error) { fatal(err, nil) }})
+	s, err := p.open(storage.Options{ReadOnly: true, Scratch: scratch, Fatal: func(err error) { fatal(err, nil) }})
 	if err != nil {
 		return nil, errors.Join(opening(err), os.RemoveAll(scratch))
 	}
-	return &Stores{Dir: dir, scratch: scratch}, nil
+	s.scratch = scratch
+	return s, nil
 }
 
 // OpenToFill is OpenExisting for what may come before the first run: it makes the directory, and prints that it did,
@@ -51,30 +57,30 @@ func (g *Globals) OpenToFill() (*Stores, error) {
 	if g.Shared != nil {
 		return g.OpenStores()
 	}
-	path, err := g.DataDir()
+	p, err := g.Place()
 	if err != nil {
 		return nil, err
 	}
-	_, err = os.Stat(path)
+	_, err = os.Stat(p.Data)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	if !isNew {
-		if err := isDataDir(path); err != nil {
+		if err := isDataDir(p.Data); err != nil {
 			return nil, err
 		}
 	}
-	stores, err := g.OpenStores()
+	stores, err := p.Open(storage.Options{})
 	if err == nil && isNew && g.Notes != nil {
-		fmt.Fprintf(g.Notes(), "made the data directory %s\n", path)
+		fmt.Fprintf(g.Notes(), "made the data directory %s\n", p.Data)
 	}
 	return stores, err
 }
 
-// existing is where the data directory is.
-func (g *Globals) existing() (path string, err error) {
-	if path, err = g.DataDir(); err == nil {
-		err = isDataDir(path)
+// existing is where the stores are, of which there is a data directory.
+func (g *Globals) existing() (p Place, err error) {
+	if p, err = g.Place(); err == nil {
+		err = isDataDir(p.Data)
 	}
-	return path, err
+	return p, err
 }
 
 // isDataDir refuses what is not there, and what holds something else. An empty directory will do: it

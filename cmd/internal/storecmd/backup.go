@@ -32,6 +32,9 @@ secrets, unless --with-key: who has both can read them.`,
 					return err
 				}
 				_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s, %s in %s\n", cli.Count(len(m.Files), "file"), terminal.Size(m.Bytes()), args[0])
+				if m.ControlElsewhere {
+					note(c, "without the control store, which is in a database: back that up now, as with pg_dump")
+				}
 				if err == nil && m.LacksKey() {
 					note(c, "without the key of %s: keep a copy of %s elsewhere, or use --with-key", cli.Count(m.Secrets, "secret"), control.KeyFile)
 				}

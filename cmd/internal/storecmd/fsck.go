@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/fsck"
 )
 
@@ -97,7 +98,7 @@ func runFsck(c *cobra.Command, dir *storage.Dir, repair, deep bool, report func(
 		check = dir.CheckDeep
 	}
 	ctx, clearLine := withCheckProgress(c)
-	err := check(ctx, repair, func(f fsck.Finding) {
+	tell := func(f fsck.Finding) {
 		if found++; !f.Repaired {
 			left++
 		}
@@ -105,7 +106,11 @@ func runFsck(c *cobra.Command, dir *storage.Dir, repair, deep bool, report func(
 		if err := report(f); writeErr == nil {
 			writeErr = err
 		}
-	})
+	}
+	err := check(ctx, repair, tell)
+	if err == nil && !dir.OwnsControl() {
+		err = on((*storage.Dir).Control, func(s *control.Store) error { return s.Check(ctx, repair, tell) })(dir)
+	}
 	clearLine()
 	switch {
 	case err != nil:
