@@ -132,6 +132,7 @@ func (c *changes) unite(former *redirect, from, rec *record, cand *candidate) er
 		return err
 	}
 	v.Baseline = match.Baseline(v.Baseline).With(old.Baseline)
+	v.Came([]string{former.url})
 	v.Tell(slices.DeleteFunc(slices.Clone(old.Numbers), func(n webrace.Told) bool { return v.ToldTo(n.URD) != nil }))
 	c.writes.set(c.q.keys.url(kindVisit, cand.id), encodeVisit(v))
 	return nil

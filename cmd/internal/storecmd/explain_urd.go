@@ -249,6 +249,11 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 		if err != nil {
 			continue // it looked at nothing
 		}
+		if last != nil && last.URL != p.url && v.URL == p.url {
+			if err := p.unite(ctx, p.cache, i, &seen); err != nil {
+				return why, nil, err
+			}
+		}
 		moving := &moving{cache: p.cache, d: d, before: last, origins: origins}
 		seen.Moves = moving.to(ctx, i, &err)
 		if why, _ = seen.Show(i, part, d.asBody()); err != nil {

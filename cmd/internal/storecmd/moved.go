@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -111,6 +112,32 @@ func (m *moving) units(ctx context.Context, i *annotate.Interest, v objects.Vers
 		return match.UnitsOf(nil), nil // it looks at nothing
 	}
 	return match.UnitsOf(part.Text), nil
+}
+
+// unite lets a request that was shown a document know what it was shown of the pages that became one with it, before it
+// is shown the first version of that.
+func (r *reach) unite(ctx context.Context, cache *objects.Store, i *annotate.Interest, seen *annotate.Seen) error {
+	for _, url := range r.united {
+		versions, err := cache.History(objects.View(r.secret, url))
+		if err = unlessGone(err); err != nil {
+			return err
+		}
+		var there annotate.Seen
+		for _, v := range versions[max(0, len(versions)-match.MostBaselineVersions):] {
+			d, err := read(cache, v)
+			if errors.Is(err, objects.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if part, err := i.Part(ctx, d.parts, selection.NewBudget()); err == nil {
+				there.Show(i, part, d.asBody())
+			}
+		}
+		seen.Unite(i, &there)
+	}
+	return ctx.Err()
 }
 
 // origins returns the pages from which something moved to a page, by what visits remember.

@@ -18,12 +18,26 @@ type reach struct {
 	url      string
 	secret   string // the name of the credentials
 	statuses []urlStatus
+	united   []string // other pages that have moved there for good, which were shown until then
 }
 
 // reachOf finds the reach of a URL.
 func (f frontiers) reachOf(secret, url string) (*reach, error) {
 	all, err := f.statusesOf(secret, url)
-	return &reach{url, secret, all}, err
+	if err != nil {
+		return nil, err
+	}
+	r := &reach{url: url, secret: secret, statuses: all}
+	for _, origin := range r.origins() {
+		there, err := f.statusesOf(secret, origin)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(there, func(s urlStatus) bool { return s.Moved == url && s.hasMovedForGood() }) {
+			r.united = append(r.united, origin)
+		}
+	}
+	return r, nil
 }
 
 // concerns reports whether the URL lies where the URD looks.

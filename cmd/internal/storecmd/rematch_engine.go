@@ -189,6 +189,11 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 				continue // it looks at nothing
 			}
 			since := states[i].version
+			if v.Number == first && since > 0 && r.allVersions {
+				if err := known.unite(ctx, r.cache, interest.Interest, &states[i].Seen); err != nil {
+					return true, err
+				}
+			}
 			if r.allVersions {
 				states[i].Moves = moving.to(ctx, interest.Interest, &failure)
 			}

@@ -18,6 +18,11 @@ type urlStatus struct {
 	frontier.Explanation
 }
 
+// hasMovedForGood reports whether the URL was redirected for good at its last visit.
+func (s urlStatus) hasMovedForGood() bool {
+	return s.Visit != nil && (s.Visit.Status == http.StatusMovedPermanently || s.Visit.Status == http.StatusPermanentRedirect)
+}
+
 // cameTo returns how a crawl came to the URL, in the pipeline where it came nearest; false when it did in
 // none.
 func cameTo(all []urlStatus, crawl string) (at urlStatus, came frontier.Reached, ok bool) {
@@ -71,7 +76,7 @@ func (s urlStatus) state() string {
 		return "gave no document: " + failure
 	}
 	if s.redirected() {
-		if s.Visit.Status == http.StatusMovedPermanently || s.Visit.Status == http.StatusPermanentRedirect {
+		if s.hasMovedForGood() {
 			return fmt.Sprintf("moved for good (status %d)", s.Visit.Status)
 		}
 		return fmt.Sprintf("redirected elsewhere (status %d)", s.Visit.Status)

@@ -93,6 +93,15 @@ func (s *Seen) Show(i *Interest, part *selection.Part, body Body) (match.Explana
 	return why, alert
 }
 
+// Unite lets a request know what it was shown of another page that became one with the document, as the frontier does:
+// what that said last is known, too. A request that selects compares the same part of stored versions, which are those
+// of the one page alone.
+func (s *Seen) Unite(i *Interest, other *Seen) {
+	if !i.Selects() {
+		s.baseline = s.baseline.With(other.baseline)
+	}
+}
+
 // whole returns a part with what those of several rules found last that find nothing in it.
 func (s *Seen) whole(part *selection.Part) *webrace.Text {
 	text := part.Text
