@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -158,7 +159,47 @@ func (l *load) read(ctx context.Context, s *control.Store) error {
 func TestAway(t *testing.T) {
 	t.Parallel()
 	server := postgres.New(t, postgres.Options{Fsync: true})
-	b := onPostgres(t, server.Database(t))
+	underLoad(t, server.Database(t), func(l *load) {
+		for n := range testutil.Seeds(*stops) {
+			l.goesOn(t)
+			away := l.waits.Load()
+			if n%2 == 0 {
+				server.Kill(t)
+			} else {
+				server.Stop(t)
+			}
+			testutil.Await(t, "stores find the server away", func() bool { return l.waits.Load() > away+3 || t.Failed() })
+			server.Start(t)
+		}
+	})
+}
+
+// So it is where a synchronous standby takes the place of a server that is gone for good. What the standby has not
+// heard of, because it was halted, was not acknowledged.
+func TestAwayAStandbyTakesOver(t *testing.T) {
+	t.Parallel()
+	server := postgres.New(t, postgres.Options{})
+	database, err := url.Parse(server.Database(t))
+	ok(t, err)
+	standby := server.Standby(t)
+	database.Host += "," + standby.Address()
+	database.RawQuery += "&target_session_attrs=read-write"
+	underLoad(t, database.String(), func(l *load) {
+		l.goesOn(t)
+		standby.Freeze(t)
+		testutil.Await(t, "writers wait for the standby", func() bool {
+			return server.Query(t, "SELECT count(*) > 2 FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "t"
+		})
+		server.Kill(t)
+		standby.Thaw(t)
+		standby.Promote(t)
+	})
+}
+
+// underLoad writes to a database while something is done to its server.
+func underLoad(t *testing.T, database string, disturb func(l *load)) {
+	t.Helper()
+	b := onPostgres(t, database)
 	var l load
 	follower, reviser := l.store(t, b), l.store(t, b)
 	l.begin(t, b)
@@ -166,17 +207,7 @@ func TestAway(t *testing.T) {
 	var following sync.WaitGroup
 	following.Go(func() { acis = followed(t, follower, func(string) {}) })
 	following.Go(func() { urds = revised(t, reviser) })
-	for n := range testutil.Seeds(*stops) {
-		l.goesOn(t)
-		away := l.waits.Load()
-		if n%2 == 0 {
-			server.Kill(t)
-		} else {
-			server.Stop(t)
-		}
-		testutil.Await(t, "stores find the server away", func() bool { return l.waits.Load() > away+3 || t.Failed() })
-		server.Start(t)
-	}
+	disturb(&l)
 	l.goesOn(t)
 	l.enough.Store(true)
 	l.working.Wait()

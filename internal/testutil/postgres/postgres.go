@@ -135,7 +135,11 @@ func (s *Server) Start(t testing.TB) {
 func (s *Server) isReady(process int) bool {
 	state, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
 	lines := bytes.Split(state, []byte("\n"))
-	return err == nil && len(lines) > 7 && string(lines[0]) == strconv.Itoa(process) && strings.TrimSpace(string(lines[7])) == "ready"
+	if err != nil || len(lines) <= 7 || string(lines[0]) != strconv.Itoa(process) {
+		return false
+	}
+	status := strings.TrimSpace(string(lines[7]))
+	return status == "ready" || status == "standby"
 }
 
 // Stop ends a server, its connections and their transactions ("fast").
@@ -171,6 +175,17 @@ func (s *Server) URL(database string) string {
 	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Host: s.Address(), Path: database, RawQuery: "sslmode=disable"}).String()
 }
 
+// Query returns what a statement returns, about the server as a whole.
+func (s *Server) Query(t testing.TB, statement string) string {
+	t.Helper()
+	return s.query(t, s.URL("postgres"), statement)
+}
+
+func (s *Server) query(t testing.TB, database, statement string) string {
+	t.Helper()
+	return strings.TrimSpace(s.run(t, "psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", database, "-c", statement))
+}
+
 // Address is where the server listens.
 func (s *Server) Address() string { return net.JoinHostPort(s.host, s.port) }
 
@@ -179,6 +194,10 @@ func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test%d", databases.Add(1))
 	s.run(t, "createdb", name)
-	t.Cleanup(func() { s.run(t, "dropdb", "--force", name) })
+	t.Cleanup(func() {
+		if s.process != nil {
+			s.run(t, "dropdb", "--force", name)
+		}
+	})
 	return s.URL(name)
 }

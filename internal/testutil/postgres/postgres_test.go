@@ -2,17 +2,10 @@ package postgres
 
 import (
 	"os"
-	"strings"
 	"testing"
 )
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
-
-// query runs a statement in a database.
-func (s *Server) query(t *testing.T, url, statement string) string {
-	t.Helper()
-	return strings.TrimSpace(s.run(t, "psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", statement))
-}
 
 func TestWhatWasCommittedIsThereAfterAServerWasKilledOrStopped(t *testing.T) {
 	t.Parallel()

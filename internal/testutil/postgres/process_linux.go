@@ -48,25 +48,37 @@ func (s *Server) kill() error {
 		return nil
 	}
 	parent := s.process.Process.Pid
-	all := []int{parent}
 	if err := syscall.Kill(parent, syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("stop PostgreSQL: %w", err)
 	}
-	all = append(all, children(parent)...)
-	for _, process := range all {
-		if err := syscall.Kill(process, syscall.SIGKILL); err != nil && err != syscall.ESRCH {
-			return fmt.Errorf("kill PostgreSQL: %w", err)
-		}
+	started := children(parent)
+	if err := s.signalAll(syscall.SIGKILL); err != nil {
+		return err
 	}
 	_ = s.process.Wait() // it was killed
 	s.process = nil
-	for _, process := range all[1:] {
+	for _, process := range started {
 		for !ended(process) { // no child of this process, which could wait for it
 			time.Sleep(time.Millisecond)
 		}
 	}
 	return nil
 }
+
+// signalAll sends a signal to all processes of a server.
+func (s *Server) signalAll(signal syscall.Signal) error {
+	parent := s.process.Process.Pid
+	for _, process := range append([]int{parent}, children(parent)...) {
+		if err := syscall.Kill(process, signal); err != nil && err != syscall.ESRCH {
+			return fmt.Errorf("signal PostgreSQL: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *Server) freeze() error { return s.signalAll(syscall.SIGSTOP) }
+
+func (s *Server) thaw() error { return s.signalAll(syscall.SIGCONT) }
 
 // children returns the processes that a process has started.
 func children(parent int) (found []int) {
