@@ -224,19 +224,17 @@ func (l *loader) controlStore(doc *document) {
 	if v == nil {
 		return
 	}
+	var wrong []finding.Finding
 	if v.kind != stringValue {
-		l.report(v.finding(finding.CodeWrongType, fmt.Sprintf("control takes a string, not %s", v.kind)))
-		return
+		wrong = finding.List{v.finding(finding.CodeWrongType, fmt.Sprintf("control takes a string, not %s", v.kind))}
+	} else if l.control, wrong = l.expand(v); wrong == nil && l.control != "" && l.options.CheckControl != nil {
+		if err := l.options.CheckControl(l.control); err != nil {
+			wrong = finding.List{v.finding(finding.CodeBadValue, "control: "+err.Error())}
+		}
 	}
-	control, wrong := l.expand(v)
-	if l.findings = append(l.findings, wrong...); wrong != nil || control == "" {
-		return
-	}
-	if l.control = control; l.options.CheckControl == nil {
-		return
-	}
-	if err := l.options.CheckControl(control); err != nil {
-		l.report(v.finding(finding.CodeBadValue, "control: "+err.Error()))
+	for _, f := range wrong {
+		f.Path = "control"
+		l.report(f)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -93,7 +94,9 @@ func (g *Globals) Place() (Place, error) {
 		return PlaceOf(loaded), nil
 	}
 	p := Place{Data: g.Data}
-	if g.Data == "" || p.mustBeInside() != nil {
+	var found finding.List
+	ofControl := errors.As(err, &found) && slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Path == "control" })
+	if g.Data == "" || ofControl || p.mustBeInside() != nil {
 		return Place{}, err
 	}
 	return p, nil // as if there were no configuration

@@ -40,7 +40,7 @@ func (p Place) openControl(all storage.Options) (*control.Store, error) {
 		}
 	}
 	if errors.Is(err, control.ErrNoTables) && all.Scratch != "" {
-		return nil, nil
+		return nil, p.mustBeCopied(nil)
 	}
 	if err != nil {
 		return nil, err
@@ -144,13 +144,17 @@ func (p Place) mustBeInside() error {
 		"control = \"postgres://…\" does; to begin an empty one in the directory, remove the file", p.Data, strings.TrimSpace(string(where)), controlNote)
 }
 
-// mustBeCopied refuses a database in the place of a control store in the data directory that is not in it.
+// mustBeCopied refuses a database in the place of a control store in the data directory that is not in it; nil holds
+// nothing.
 func (p Place) mustBeCopied(store *control.Store) error {
 	inside := filepath.Join(p.Data, "control.db")
 	if info, err := os.Stat(inside); err != nil || info.Size() == 0 {
 		return nil
 	}
-	copied, err := control.IsCopyOf(context.Background(), store, inside)
+	copied, err := false, error(nil)
+	if store != nil {
+		copied, err = control.IsCopyOf(context.Background(), store, inside)
+	}
 	if err == nil && !copied {
 		err = fmt.Errorf("%s has a control store of its own, which was not copied to %s, or has changed since: webrace-store control copy copies it into an empty database; if it is not wanted, move %s away",
 			p.Data, control.Redacted(p.Control), inside)
