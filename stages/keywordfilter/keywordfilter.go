@@ -159,6 +159,12 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 
 // match emits an annotation for each URD that the document concerns. Repeating it gives the same ones.
 func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out pipeline.Emitter) error {
+	if visit := it.Value.(*webrace.Document).Visit; visit != nil && visit.IsInherited() {
+		// Once the first version at the new URL is durable, the versions before it are found at the former one.
+		if err := s.dir.AwaitDocuments(ctx); err != nil {
+			return err
+		}
+	}
 	last := s.lastVersionOf(it.Value.(*webrace.Document))
 	d, isPlaceholder, err := s.whole(it, last)
 	if isPlaceholder || err != nil {
