@@ -214,9 +214,9 @@ func (r *recipientLists) askMany(v *match.View, s crowdState) (all []recipientLi
 	if !v.MayConcern(o) || o.Unseen && !v.AnyUnseen(o) {
 		return nil
 	}
-	interest := s.shown.Revision // of those who were shown the document: none is later
-	if s.shown.Version == 0 {
-		interest = v.Newest()
+	interest := v.Newest() // of all, or of those who were shown the document
+	if s.shown.Version > 0 {
+		interest = min(interest, s.shown.Revision)
 	}
 	knows := r.others.to(s.crawl, interest, v.AllWithin)
 	if o.Seen == 0 || o.Unseen {
