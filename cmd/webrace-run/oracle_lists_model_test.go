@@ -338,6 +338,9 @@ func (f *follower) elsewhere(l *library, p *paper, isFirst bool) (all []elsewher
 		}
 		e := elsewhere{isNear: i < 2, isBehind: i == 1, latest: f.units(other.editions[len(other.editions)-1].sheet)}
 		for n := f.last[name]; n >= f.first[name]; n-- {
+			if f.first[name] > 1 && len(e.shown) == 2 {
+				break // of who came later no more is remembered, if others came since
+			}
 			e.shown = append(e.shown, f.units(other.editions[n-1].sheet))
 			if !isFirst && other.editions[n-1].at <= p.visited {
 				break

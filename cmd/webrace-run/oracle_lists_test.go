@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	listsSeed  = flag.Uint64("lists-seed", 1, "the first site of TestOracleOfLists")
+	listsSeed  = flag.Uint64("lists-seed", 11, "the first site of TestOracleOfLists")
 	listsSites = flag.Int("lists", 8, "how many sites TestOracleOfLists crawls")
 )
 
@@ -39,8 +39,11 @@ type listSite struct {
 
 	front    int    // how many things stand on a front page, and no more in the list; 0 for a site without one
 	size     int    // of a page
+	lead     int    // of the first one
 	address  string // of the list, as it is now
 	numbered string // how a page is called, but for the first
+	isOffset bool   // by the number of its first thing
+	numbers  map[string]int
 	pager    func(s *listSite, page, pages int) string
 	isAside  bool // what leads on is navigation
 	isOffers bool // the things have links, and say more
@@ -66,13 +69,19 @@ type listRequest struct {
 	status  int
 }
 
+// mostJoined is how many follow a list that others join. In a crowd of more than 32 all are taken to know no more of
+// other pages than its latest member does, where they meet a page for the first time.
+const mostJoined = 32 - 3
+
 var listWords = strings.Fields("ferry ferry ferry boat boat oar oar harbour tower river lamp market bridge sailor rope anchor captain island winter storm")
 
 func newListSite(t *testing.T, seed uint64) *listSite {
 	r := rand.New(rand.NewPCG(seed, 28))
 	s := &listSite{Rand: r, seed: seed, library: &library{papers: make(map[string]*paper)}, size: 2 + r.IntN(4), isAside: r.IntN(2) == 0, isOffers: r.IntN(2) == 0,
-		address: "/jobs", numbered: oneOf(r, "?page=%d", "/page/%d", "?sort=new&p=%d"), pager: oneOf(r, nextAlone, allNumbers),
+		address: "/jobs", numbered: oneOf(r, "?page=%d", "/page/%d", "?sort=new&p=%d", "?offset=%d", "?start=%d"), pager: oneOf(r, nextAlone, allNumbers),
+		numbers: make(map[string]int),
 	}
+	s.lead, s.isOffset = s.size, strings.Contains(s.numbered, "offset") || strings.Contains(s.numbered, "start")
 	if r.IntN(3) == 0 {
 		s.front = 2 + r.IntN(2)
 	}
@@ -112,8 +121,19 @@ func (s *listSite) words() string {
 	return strings.Join(all, " ")
 }
 
-// change lets a round pass: things come, go, change places, and come to say something else.
+// change lets a round pass: things come, go, change places, and come to say something else; pages become longer or
+// shorter.
 func (s *listSite) change() {
+	switch s.IntN(20) {
+	case 0:
+		s.size = 2 + s.IntN(4)
+	case 1:
+		s.lead = 2 + s.IntN(4)
+	case 2, 3:
+		for range 2 + s.IntN(4) {
+			s.things = slices.Insert(s.things, 0, s.make())
+		}
+	}
 	for range s.IntN(3) {
 		n := len(s.things)
 		switch i := s.IntN(n); s.IntN(12) {
@@ -165,8 +185,29 @@ func (s *listSite) addressOf(page int) string {
 		}
 		return s.address
 	}
+	if s.isOffset {
+		return s.address + fmt.Sprintf(s.numbered, s.number(page))
+	}
 	return s.address + fmt.Sprintf(s.numbered, page+1)
 }
+
+// begin returns the number of the first thing on a page.
+func (s *listSite) begin(page int) int {
+	if page == 0 {
+		return 0
+	}
+	return s.lead + (page-1)*s.size
+}
+
+// number returns what a page of the list is known by.
+func (s *listSite) number(page int) int {
+	if s.isOffset {
+		return s.begin(page)
+	}
+	return page
+}
+
+func (s *listSite) name(page int) string { return fmt.Sprint("page ", s.number(page)) }
 
 func (s *listSite) start() string {
 	if s.front > 0 {
@@ -187,18 +228,21 @@ func (s *listSite) publish() {
 	}
 	s.failed, s.away = make(map[string]int), make(map[string]bool)
 	rest := s.things[front:]
-	pages := max(1, (len(rest)+s.size-1)/s.size)
+	pages := 1
+	for s.begin(pages) < len(rest) {
+		pages++
+	}
 	for n := range pages {
-		name := fmt.Sprint("page ", n)
-		s.pages[s.addressOf(n)] = s.page(name, "All jobs", rest[n*s.size:min((n+1)*s.size, len(rest))], s.pager(s, n, pages))
-		p := &paper{distance: n}
-		if n+1 < pages || s.ledTo(name, n+1) {
-			p.next = fmt.Sprint("page ", n+1)
+		s.numbers[s.addressOf(n)] = s.number(n)
+		s.pages[s.addressOf(n)] = s.page(s.name(n), "All jobs", rest[min(s.begin(n), len(rest)):min(s.begin(n+1), len(rest))], s.pager(s, n, pages))
+		p := &paper{distance: n, next: s.nextBefore(n)}
+		if n+1 < pages {
+			p.next = s.name(n + 1)
 		}
 		if n > 0 {
-			p.before, p.from = fmt.Sprint("page ", n-1), fmt.Sprint("page ", n-1)
+			p.before, p.from = s.name(n-1), s.name(n-1)
 			if s.pager(s, 0, 9) == allNumbers(s, 0, 9) {
-				p.from, p.distance = "page 0", 1
+				p.from, p.distance = s.name(0), 1
 			}
 		}
 		if s.front > 0 {
@@ -206,17 +250,30 @@ func (s *listSite) publish() {
 				p.from = "front"
 			}
 		}
-		s.paper(name, p)
+		s.paper(s.name(n), p)
 	}
 	if s.IntN(4) == 0 && s.library.clock > 0 {
 		s.fail(s.IntN(pages))
 	}
 }
 
-// ledTo reports whether a page, as it was visited last, led to another, which may be there no more.
-func (s *listSite) ledTo(name string, page int) bool {
-	was := s.library.papers[name]
-	return was != nil && len(was.editions) > 0 && strings.Contains(was.editions[len(was.editions)-1].body, "'"+s.addressOf(page)+"'")
+// nextBefore returns the next page of the list to which a page led when it was visited last, and which may be there no
+// more.
+func (s *listSite) nextBefore(page int) string {
+	was := s.library.papers[s.name(page)]
+	if was == nil || len(was.editions) == 0 {
+		return ""
+	}
+	next := 0
+	for address, number := range s.numbers {
+		if number > s.number(page) && (next == 0 || number < next) && strings.Contains(was.editions[len(was.editions)-1].body, "'"+address+"'") {
+			next = number
+		}
+	}
+	if next == 0 {
+		return ""
+	}
+	return fmt.Sprint("page ", next)
 }
 
 // fail lets a page be in want of an answer, or lead elsewhere, for a round.
@@ -226,7 +283,7 @@ func (s *listSite) fail(page int) {
 		s.failed[address] = http.StatusServiceUnavailable
 	}
 	s.pages["/maintenance"] = s.page("maintenance", "Back soon", nil, "")
-	s.paper("maintenance", &paper{distance: s.library.papers[fmt.Sprint("page ", page)].distance})
+	s.paper("maintenance", &paper{distance: s.library.papers[s.name(page)].distance})
 }
 
 // paper tells the oracle where a page stands.
@@ -345,6 +402,22 @@ func (s *listSite) follow(n int) (urds []*xmlschema.URD) {
 	return urds
 }
 
+// join lets others follow the list, and some ask for something else, which they were told nothing of.
+func (s *listSite) join() (urds []*xmlschema.URD) {
+	if len(s.library.followers) > mostJoined {
+		return nil
+	}
+	if s.IntN(3) == 0 {
+		urds = s.follow(1 + s.IntN(3))
+	}
+	if f := oneOf(s.Rand, s.library.followers...); s.IntN(2) == 0 && !f.AnyChange() {
+		f.Keywords.Threshold = (f.Keywords.Threshold + oneOf(s.Rand, 10, 20)) % 50
+		clear(f.first)
+		clear(f.last)
+	}
+	return urds
+}
+
 // read lets the oracle visit the pages that were asked for since the last call, and returns who is told of which
 // version.
 func (s *listSite) read() (told []string) {
@@ -378,9 +451,13 @@ func TestOracleOfLists(t *testing.T) {
 		for _, s := range sites {
 			if round > 0 {
 				s.change()
+				urds = append(urds, s.join()...)
 			}
 			s.publish()
 		}
+		watcher := xmlschema.NewURD(fmt.Sprint("watcher", round), "http://elsewhere.example/*") // so that in each round one joins
+		watcher.ID = watcher.Owner
+		urds = append(urds, watcher)
 		w.run(urds, append(askAll, "--set", "frontier.leases=1", "--set", "frontier.attempts=1", "--set", "fetch.backoff=1ms",
 			"--set", "fetch.circuit_failures=0", "--set", "aci-emit.mirrors=each", "--set", "frontier.rules=deny path /o/")...)
 		for _, s := range sites {
@@ -393,7 +470,7 @@ func TestOracleOfLists(t *testing.T) {
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
-			compareLists(t, round, sites, got, want)
+			compareLists(w, round, sites, got, want)
 		}
 		alerts += len(got)
 	}
@@ -405,8 +482,8 @@ func TestOracleOfLists(t *testing.T) {
 }
 
 // compareLists prints which alerts differ, by what their pages said, and ends the test.
-func compareLists(t *testing.T, round int, sites []*listSite, got, want []string) {
-	t.Helper()
+func compareLists(w *world, round int, sites []*listSite, got, want []string) {
+	w.t.Helper()
 	for _, s := range sites {
 		wrong := ""
 		for _, f := range s.library.followers {
@@ -415,16 +492,19 @@ func compareLists(t *testing.T, round int, sites []*listSite, got, want []string
 				if !strings.HasPrefix(key, f.Owner+" ") || isTold == slices.Contains(want, key) {
 					continue
 				}
-				if wrong += fmt.Sprintf("  %s: told %v\n  %s", key, isTold, f.describe()); strings.Count(wrong, "\n") > 12 {
+				if wrong == "" {
+					wrong, _ = webraceStore("explain", "--data", w.data, strings.Fields(key)[1], f.Owner)
+				}
+				if wrong += fmt.Sprintf("  %s: told %v\n  %s", key, isTold, f.describe()); strings.Count(wrong, "\n") > 32 {
 					break
 				}
 			}
 		}
 		if wrong != "" {
-			t.Errorf("seed %d, round %d:\n%s%s", s.seed, round+1, wrong, s.describe())
+			w.t.Errorf("seed %d, round %d:\n%s%s", s.seed, round+1, wrong, s.describe())
 		}
 	}
-	t.FailNow()
+	w.t.FailNow()
 }
 
 func (f *follower) describe() string {
