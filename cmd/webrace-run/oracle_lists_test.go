@@ -124,12 +124,14 @@ func (s *listSite) words() string {
 // change lets a round pass: things come, go, change places, and come to say something else; pages become longer or
 // shorter.
 func (s *listSite) change() {
-	switch s.IntN(20) {
-	case 0:
-		s.size = 2 + s.IntN(4)
-	case 1:
-		s.lead = 2 + s.IntN(4)
-	case 2, 3:
+	switch what, size := s.IntN(20), 2+s.IntN(4); {
+	case what < 2 && s.isOffset && s.pager(s, 0, 9) == nextAlone(s, 0, 9):
+		// A page whose distance grows is taken as shown to all that were ever near enough: its address stays where it is.
+	case what == 0:
+		s.size = size
+	case what == 1:
+		s.lead = size
+	case what < 4:
 		for range 2 + s.IntN(4) {
 			s.things = slices.Insert(s.things, 0, s.make())
 		}
