@@ -34,8 +34,8 @@ import (
 // At 1, what is in noscript is text, and ampersands in XML that begin no reference are themselves; at 2, entries
 // of lists are compared as wholes, lines of plain text that are records are blocks, what looks the same is the same,
 // and JSON that is sent as a page or as plain text is JSON; at 3, the parts that a page repeats are entries, and a part
-// and its link are apart; at 4, what begins in noscript ends with it, and
-// parts of a page that came late are shown, as shadow roots are.
+// and its link are apart; at 4, what begins in noscript ends with it, parts of a page that came late are shown, as
+// shadow roots are, and two links beside each other are two words.
 const Revision = 4
 
 // DefaultMaxLinks is how many different links a document may have if [Options] sets no other number.

@@ -58,7 +58,7 @@ func TestPage(t *testing.T) {
 		Links:   []string{"http://example.org/en", "http://example.org/base/y?q=1&r=2", "http://other.example/frame"},
 		Refresh: "http://example.org/base/next", Candidates: 8, Repeated: 1, Refused: extract.Refused{Scheme: 2, Invalid: 1, NoFollow: 1},
 	}
-	if got := render(r.Text); got != "title:Ein \t\tTitel|heading:Käse|Text y againmail \t\tjsbadad" {
+	if got := render(r.Text); got != "title:Ein \t\tTitel|heading:Käse|Text y again mail \t\tjs bad ad" {
 		t.Errorf("text %q", got)
 	}
 	if len(r.Failed) != 1 || r.Failed[0].Reference != "http://[bad" || !errors.Is(r.Failed[0].Err, urlnorm.ErrInvalid) {

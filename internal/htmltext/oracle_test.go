@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
@@ -105,6 +107,23 @@ type oracle struct {
 	rawTag   string
 	template int
 	pre      int
+	tags     string // since the last text: <a></a>
+}
+
+// partWords parts the text that follows from the text before it, if that is of another link.
+func (o *oracle) partWords(raw string) {
+	tags := o.tags
+	o.tags = ""
+	before, _ := utf8.DecodeLastRuneInString(o.buf.String())
+	behind, _ := utf8.DecodeRuneInString(raw)
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	if strings.HasSuffix(tags, "</a><a>") && isWord(before) && isWord(behind) {
+		o.buf.WriteByte(' ')
+	}
+}
+
+func (o *oracle) note(name, slash string) {
+	o.tags += "<" + slash + name + ">"
 }
 
 func (o *oracle) foreign() bool {
@@ -201,6 +220,8 @@ func (o *oracle) read(src []byte, within bool) {
 			}
 		case html.EndTagToken:
 			o.end(z)
+		default:
+			o.tags += "<!>"
 		}
 	}
 }
@@ -230,6 +251,9 @@ func (o *oracle) text(z *html.Tokenizer) {
 		o.field = field
 		return
 	}
+	if !htmltext.IsRaw(tag) && !isCDATA {
+		o.partWords(raw)
+	}
 	o.buf.WriteString(strings.ReplaceAll(text, "\x00", ""))
 }
 
@@ -239,6 +263,7 @@ func (o *oracle) start(z *html.Tokenizer, selfClosing, within bool) bool {
 	o.rawTag = ""
 	b, more := z.TagName()
 	name := string(b)
+	o.note(name, "")
 	attr := map[string]string{}
 	for more {
 		var k, v []byte
@@ -302,6 +327,7 @@ func (o *oracle) end(z *html.Tokenizer) {
 	o.rawTag = ""
 	b, _ := z.TagName()
 	name := string(b)
+	o.note(name, "/")
 	if o.foreign() && (breakouts[name] || headings[name] || endsHeadings[name]) {
 		o.leave()
 	} else if i := strings.LastIndex(" "+strings.Join(o.stack, " ")+" ", " "+name+" "); i >= 0 {

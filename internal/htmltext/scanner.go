@@ -318,6 +318,7 @@ func (s *Scanner) endTag(el *element, i int) {
 		s.noScript = max(0, s.noScript-1)
 	case elemA:
 		s.endAnchor()
+		s.partLinks()
 	case elemPre:
 		s.pre = max(0, s.pre-1)
 		s.leaveField(el)

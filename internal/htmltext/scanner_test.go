@@ -140,6 +140,7 @@ func TestText(t *testing.T) {
 		{"a stray end tag of a section ends nothing", "</nav><nav>a</footer>b</nav>c", "navigation:a|navigation:b|c"},
 		{"scripts and styles", "a<script>if(a<b)'</p>'</script>b<style>p{}</style>c", "abc"},
 		{"what is for readers without scripts", "a<noscript>b<p>c</p></noscript>d<noscript>e", "ab|c|de"},
+		{"links beside each other", "<a>b</a><a>c</a> (<a>1</a><a>2</a>)<a>d</a>e<a>f</a>, <b><a>g</a></b><i><a>h</a></i>", "b c (1 2)def, gh"},
 		{"script in upper case with space in its end tag", "a<SCRIPT>x</Script\n>b", "ab"},
 		{"script without an end", "a<script>b</scrip", "a"},
 		{"script hidden in a comment", "<script><!--<script></script>x--></script>b", "b"},
