@@ -23,7 +23,7 @@ var mails = []struct {
 		"αβγ", "", "iso-8859-7", "title:αβγ|αβγ", nil},
 	{"HTML in base64", "message/rfc822", "Subject: s\nContent-Type: text/html; charset=windows-1252\nContent-Transfer-Encoding: base64\n\n" +
 		base64.StdEncoding.EncodeToString([]byte("<html lang=de><title>x</title><h1>K\xe4se</h1><a href=/k>k</a><a href=mailto:a@b>m</a><base href=//c/>")) + "\n",
-		"s", "de", "windows-1252", "title:s|heading:x|heading:Käse|km", []string{"http://c/k"}},
+		"s", "de", "windows-1252", "title:s|heading:x|heading:Käse|k m", []string{"http://c/k"}},
 	{"no subject: the title of the page", "message/rfc822", "Content-Type: text/html\n\n<title>x</title>y", "x", "", "utf-8", "title:x|y", nil},
 	{"alternatives: the last that can be read", "message/rfc822", "Subject: s\nContent-Type: multipart/alternative; boundary=b\n\n--b\n\nplain\n--b\nContent-Type: text/html\n\n<p>page\n--b\nContent-Type: text/calendar\n\nBEGIN\n--b--\n",
 		"s", "", "utf-8", "title:s|page", nil},
