@@ -1,10 +1,6 @@
 package xmlschema
 
-import (
-	"maps"
-	"slices"
-	"strconv"
-)
+import "strconv"
 
 // Encode returns what is stored of the annotation: its canonical form, and that as the table which
 // [BuildTable] makes of it. What Validate refuses is an error.
@@ -13,6 +9,8 @@ import (
 // written straight into both forms.
 func (a *ACI) Encode() (canonical, table []byte, err error) { return encode(a) }
 
+// plain reports whether it is certain, without writing and reading it, that the annotation is valid. It may
+// return false for one that is.
 func (a *ACI) plain() bool {
 	ok := plainString(a.ID, plainToken, false) && plainString(a.URD, plainToken, false) && plainString(a.Owner, plainToken, false) &&
 		plainString(a.Extension, plainToken, false) && a.URI != "" && plainString(a.URI, plainValue, false) &&
@@ -57,6 +55,7 @@ func (x *Explain) plain() bool {
 	return true
 }
 
+// write writes what [ACI.Canonical] does.
 func (a *ACI) write(f *formWriter) {
 	f.root("aci")
 	f.optional("id", a.ID)
@@ -70,7 +69,9 @@ func (a *ACI) write(f *formWriter) {
 	}
 	f.integer("filesize", a.FileSize)
 	f.textElement("uri", a.URI)
-	f.optionalText("title", a.Title)
+	if a.Title != "" {
+		f.textElement("title", a.Title)
+	}
 	f.urgency(a.Urgency)
 	if a.Docbase != (Docbase{}) {
 		f.open("docbase")
@@ -87,27 +88,14 @@ func (a *ACI) write(f *formWriter) {
 	f.open("expired")
 	f.attr("expir", strconv.FormatBool(a.Expired))
 	f.end()
-	f.optionalText("summary", a.Summary)
+	if a.Summary != "" {
+		f.textElement("summary", a.Summary)
+	}
 	if a.Explain != nil {
 		f.explain(a.Explain)
 	}
-	if a.Also.Count != 0 || len(a.Also.Documents) > 0 {
+	if a.Also.Count > 0 {
 		f.also(&a.Also)
-	}
-	f.values(a.Values)
-	f.end()
-}
-
-func (f *formWriter) values(values map[string]string) {
-	if len(values) == 0 {
-		return
-	}
-	f.open("values")
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		f.open("value")
-		f.attr("name", name)
-		f.characters(values[name])
-		f.end()
 	}
 	f.end()
 }

@@ -1,12 +1,10 @@
 package xmlschema
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/xmlschema/cron"
-	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
 // Encode returns what is stored of the request: its canonical form, and that as the table which [BuildTable] makes
@@ -85,6 +83,7 @@ func (u *URD) plainRules() bool {
 	return true
 }
 
+// write writes what [URD.Canonical] does.
 func (u *URD) write(f *formWriter) {
 	f.root("urd")
 	f.optional("id", u.ID)
@@ -95,16 +94,12 @@ func (u *URD) write(f *formWriter) {
 		f.attr("timing", formatDuration(u.Timing))
 	}
 	f.optional("at", u.At)
-	if !u.LastCheck.IsZero() {
-		f.attr("lastcheck", formatTime(u.LastCheck))
-	}
 	f.optionalInt("port", u.Port)
 	f.optional("login", u.Login)
 	f.optional("secret", u.Secret)
 	f.optional("group", u.Group)
 	f.characters(u.URI)
 	f.end()
-	f.request(u.Request)
 	f.open("type")
 	f.attr("protocol", orElse(u.Protocol, ProtocolHTTP))
 	f.attr("method", orElse(u.Method, MethodPull))
@@ -124,23 +119,6 @@ func (u *URD) write(f *formWriter) {
 	f.unless("scope", u.Scope, ScopeHost)
 	f.end()
 	f.urgency(u.Urgency)
-	f.end()
-}
-
-func (f *formWriter) request(r *httprequest.Request) {
-	if r == nil {
-		return
-	}
-	f.open("request")
-	f.attr("method", orElse(r.Method, http.MethodGet))
-	f.optional("type", r.Type)
-	for _, field := range r.Header {
-		f.open("header")
-		f.attr("name", field.Name)
-		f.characters(field.Value)
-		f.end()
-	}
-	f.optionalText("body", r.Body)
 	f.end()
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/beevik/etree"
+
 	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
@@ -121,6 +123,21 @@ func (u *URD) requestFault() string {
 		return "<request> asks for nothing: a URI that ends in * starts no crawl"
 	}
 	return ""
+}
+
+func addRequest(parent *etree.Element, r *httprequest.Request) {
+	if r == nil {
+		return
+	}
+	e := parent.CreateElement("request")
+	e.CreateAttr("method", orElse(r.Method, http.MethodGet))
+	optional(e, "type", r.Type)
+	for _, f := range r.Header {
+		field := e.CreateElement("header")
+		field.CreateAttr("name", f.Name)
+		text(field, f.Value)
+	}
+	optionalText(e, "body", r.Body)
 }
 
 func (r *tableReader) request(node int) *httprequest.Request {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/beevik/etree"
+
 	"github.com/webrace/webrace/internal/selection"
 )
 
@@ -126,6 +128,23 @@ func bindWhen(b *binding) string {
 		b.at(a, fmt.Sprintf("when is longer than %d characters", selection.LongestRule), "")
 	}
 	return a.value
+}
+
+func addRules(parent *etree.Element, u *URD) {
+	if !u.selects() {
+		return
+	}
+	e := parent.CreateElement("selection")
+	for _, r := range u.Select {
+		rule := e.CreateElement("select")
+		rule.CreateAttr(orElse(r.Language, RuleCSS), r.Text)
+		if r.When != "" {
+			rule.CreateAttr("when", r.When)
+		}
+	}
+	for _, r := range u.Ignore {
+		e.CreateElement("ignore").CreateAttr(orElse(r.Language, RuleCSS), r.Text)
+	}
 }
 
 func (r *tableReader) rules(node int, u *URD) {

@@ -18,14 +18,14 @@ func (a *ACI) Validate() error { return validate(a, (*Decoder).ACI) }
 // Validate reports, as [Problems], why the meta-information cannot be stored, as for a URD.
 func (m *Meta) Validate() error { return validate(m, (*Decoder).Meta) }
 
-type normalizable[T any] interface {
-	writable
+type writable[T any] interface {
+	Canonical() []byte
 	normal() T
 }
 
 // validate reads what was written: the reader is the only judge of what is valid.
-func validate[T normalizable[T]](value T, read func(*Decoder) (T, error)) error {
-	back, err := read(NewDecoder(bytes.NewReader(canonicalForm(value))))
+func validate[T writable[T]](value T, read func(*Decoder) (T, error)) error {
+	back, err := read(NewDecoder(bytes.NewReader(value.Canonical())))
 	var problems Problems
 	if errors.As(err, &problems) {
 		for i := range problems {
