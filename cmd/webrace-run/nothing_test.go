@@ -43,6 +43,7 @@ var storeCommands = map[string]underDamage{
 	"cache meta":      {"SITE/", cli.Environment},
 	"cache stats":     {"", cli.Environment},
 	"cache versions":  {"SITE/", cli.Environment},
+	"control copy":    {"--to OUT-control", cli.OK},
 	"dlq list":        {"", cli.OK},
 	"dlq purge":       {"--all", cli.OK},
 	"dlq replay":      {"--all", cli.OK},
