@@ -231,7 +231,9 @@ func (w *world) look() {
 // beside them is whole or in part.
 func (w *world) killed() {
 	w.kills++
+	w.mu.Lock() // a run that follows notes the same at each line
 	w.before, _ = os.ReadFile(w.options.Positions)
+	w.mu.Unlock()
 	if w.following == nil {
 		w.run(w.r.IntN(8))
 	} else {
