@@ -397,8 +397,8 @@ var schedules = flag.Int("schedules", 10, "how many schedules are played while t
 // TestFollowingInRandomSchedules is the same while the process is reading: programs go on before it has seen what they
 // did.
 //
-// With -schedules 40 about one run in twenty fails, where processors are busy: a line comes by two keys after a copy that
-// is truncated, probably where the copy is seen while it is being made. That is open.
+// With -schedules 40 about one run in twenty fails, where processors are busy: a line comes by two keys after a copy
+// that is truncated, probably where the copy is seen while it is being made. That is open.
 func TestFollowingInRandomSchedules(t *testing.T) {
 	for seed := range *schedules {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
