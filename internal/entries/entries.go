@@ -5,27 +5,51 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"strings"
 	"unicode"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // Mark makes an entry of the blocks of a text from one on, but for those that are of another already: these are
 // entries that it has within it. It is known by the list that it is of and by what it calls itself there: an id, a
 // key, an address. One without a name is known by its content alone.
 func Mark(t *webrace.Text, from int, list, name string) {
-	mark(t, from, webrace.Entry{Name: xxhash.Sum64String(list + "\x00" + name)}, name != "")
+	mark(t, from, webrace.Entry{Name: hashed(list, name)}, name != "")
 }
 
-// MarkPublished is Mark of an entry of a feed, which may have a link besides its name.
+// MarkPublished is Mark of an entry of a feed, which may have a link besides its name: under whatever name, one of the
+// same link and content is the same. Links are the same that differ in the scheme, a leading "www.", a slash at the end
+// or the mark of a campaign, as all of a site do once it is built in another way.
 func MarkPublished(t *webrace.Text, from int, name, link string) {
-	e := webrace.Entry{Name: xxhash.Sum64String("\x00" + name)}
+	e := webrace.Entry{Name: hashed("", name)}
 	if by := cmp.Or(link, name); by != "" {
-		e.Link = xxhash.Sum64String("\x00" + by)
+		e.Link = hashed("", asUsuallySpelt(by))
 	}
 	mark(t, from, e, name != "")
+}
+
+// MarkRenamed is Mark of an entry that may have another name in the next version: it is known by its content, too.
+func MarkRenamed(t *webrace.Text, from int, list, name string) {
+	mark(t, from, webrace.Entry{Name: hashed(list, name), Link: hashed(list, "")}, name != "")
+}
+
+func hashed(list, name string) uint64 { return xxhash.Sum64String(list + "\x00" + name) }
+
+var campaigns = urlnorm.Rules{Strip: urlnorm.TrackingParameters()}
+
+// asUsuallySpelt returns a link without what is said of it in other ways, too.
+func asUsuallySpelt(link string) string {
+	if strings.IndexByte(link, '?') >= 0 {
+		link = campaigns.Apply(link)
+	}
+	if _, rest, isURL := urlnorm.CutScheme(link); isURL {
+		link = strings.TrimPrefix(rest, "www.")
+	}
+	return strings.TrimSuffix(link, "/")
 }
 
 // TitleRank returns how well a block tells people which part of a page it is of: of those of one, the first of the

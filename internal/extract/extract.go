@@ -35,8 +35,9 @@ import (
 // of lists are compared as wholes, lines of plain text that are records are blocks, what looks the same is the same,
 // and JSON that is sent as a page or as plain text is JSON; at 3, the parts that a page repeats are entries, and a part
 // and its link are apart; at 4, what begins in noscript ends with it, parts of a page that came late are shown, as
-// shadow roots are, and two links beside each other are two words.
-const Revision = 4
+// shadow roots are, and two links beside each other are two words; at 5, entries of feeds are known by their links
+// however they are spelt, and events of calendars by their content.
+const Revision = 5
 
 // DefaultMaxLinks is how many different links a document may have if [Options] sets no other number.
 const DefaultMaxLinks = 10_000

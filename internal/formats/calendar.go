@@ -104,7 +104,7 @@ func (c *calendar) mark() {
 	if name != "" && c.which != "" {
 		name += "\x00" + c.which
 	}
-	entries.Mark(&c.Text, c.from, c.in, name)
+	entries.MarkRenamed(&c.Text, c.from, c.in, name)
 }
 
 // property parts a line "NAME;PARAMETER=VALUE:value", whose name may have a group in front. A parameter may have

@@ -177,8 +177,8 @@ func (p *page) tells(c *Compiled, number int32, among extent) bool {
 	return reason != Alerts
 }
 
-// sameEntry returns the entry that is known by the same name and link as one of another version, or else by the link;
-// 0 if there is none.
+// sameEntry returns the entry that is known by the same name and link as one of another version, or else the only one
+// of that link; 0 if there is none.
 func (p *page) sameEntry(as webrace.Entry) (same int32) {
 	for i, e := range p.text.Entries {
 		switch {
@@ -187,7 +187,12 @@ func (p *page) sameEntry(as webrace.Entry) (same int32) {
 			return int32(i + 1)
 		case same == 0:
 			same = int32(i + 1)
+		default:
+			same = several
 		}
 	}
-	return same
+	return max(same, 0)
 }
+
+// several is the number of entries that cannot be told from one another.
+const several = -1

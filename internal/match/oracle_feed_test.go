@@ -134,16 +134,19 @@ func (f *oracleFeed) comesToHold(g *wantedGroup, threshold, number int) bool {
 	if f.was == nil || !f.arrived[number] {
 		return false
 	}
-	e := f.text.Entries[number]
-	for _, same := range []func(webrace.Entry) bool{
-		func(was webrace.Entry) bool { return was == e },
-		func(was webrace.Entry) bool { return was.Link == e.Link },
-	} {
-		for i, was := range f.was.Entries {
-			if page := &f.before[i]; len(page.blocks) > 0 && e.Link != 0 && same(was) {
-				return !oracle(g, threshold, page, nil).alerts
-			}
+	e, linked := f.text.Entries[number], 0
+	at := -1
+	for i, was := range f.was.Entries {
+		if len(f.before[i].blocks) == 0 || e.Link == 0 || was.Link != e.Link {
+			continue
 		}
+		if was == e {
+			return !oracle(g, threshold, &f.before[i], nil).alerts
+		}
+		linked, at = linked+1, i
+	}
+	if linked == 1 {
+		return !oracle(g, threshold, &f.before[at], nil).alerts
 	}
 	return false
 }
