@@ -33,7 +33,6 @@ type Options struct {
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "source-watch",
-		Once:    true,
 		Summary: "tells owners when the start of their crawl fails, when it answers again, and when there is nothing in it to find",
 		Doc: "It counts the rounds in a row in which a start gave no document: it did not answer, or with 404, 410, 5xx or the like, robots.txt " +
 			"refused it, it asks robots not to keep it, it leads elsewhere for a while, or its credentials were not accepted. After so many there is one notice, and one on recovery. " +

@@ -17,7 +17,7 @@ import (
 type book struct {
 	options Options
 	query   *xmlschema.Query
-	ids     map[string]bool // of the URDs that the run is for; nil for all
+	serves  func(control.URD) bool // reports which of them the stage is for
 	urds    map[string]wish
 	crawls  map[string]*crawl
 	quotas  map[string]int // by owner, as the agenda knows them
@@ -42,10 +42,10 @@ type crawl struct {
 	round  int // the last one that ended
 }
 
-func newBook(o Options) (*book, error) {
+func newBook(o Options, serves func(control.URD) bool) (*book, error) {
 	query, err := xmlschema.Compile(o.Query)
 	return &book{
-		options: o, query: query, ids: o.ids(),
+		options: o, query: query, serves: serves,
 		urds: make(map[string]wish), crawls: make(map[string]*crawl), quotas: make(map[string]int),
 	}, err
 }
@@ -62,9 +62,9 @@ func (b *book) asks(ctx context.Context, urd *control.URD) (bool, error) {
 	return b.query.Match(ctx, table)
 }
 
-// chosen reports whether a URD that the expression selects starts a crawl, and is not left out by its id.
+// chosen reports whether a URD that the expression selects starts a crawl, and is one of those that the stage serves.
 func (b *book) chosen(urd control.URD) bool {
-	return urd.Crawl.ID != "" && (b.ids == nil || b.ids[urd.ID])
+	return urd.Crawl.ID != "" && b.serves(urd)
 }
 
 func (b *book) crawl(id string) *crawl {

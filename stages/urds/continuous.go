@@ -93,7 +93,7 @@ func (s *stage) newRounds(ctx context.Context, out pipeline.Emitter) (*rounds, c
 		r.ledger, err = openLedger(ctx, s.control, s.env.Pipeline)
 	}
 	if err == nil {
-		r.book, err = newBook(s.options)
+		r.book, err = newBook(s.options, s.serves())
 	}
 	if err == nil {
 		err = r.begin(ctx, from)
@@ -137,7 +137,7 @@ func (r *rounds) begin(ctx context.Context, from control.Point) error {
 		}
 	}
 	r.count()
-	if len(r.book.urds) == 0 {
+	if len(r.book.urds) == 0 && r.here == nil {
 		r.env.Logger.Info("no URD to crawl for; waiting for one", "xpath", r.options.Query, "ids", r.options.IDs)
 	}
 	return r.control.Copied(ctx, from.Revision)

@@ -17,9 +17,11 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -42,10 +44,10 @@ func Defaults() Options { return defaults }
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "urds",
-		Once:    true,
 		Summary: "starts the crawls of the stored URDs",
 		Doc: "URDs with the same start, scope and credentials share a crawl, as deep and as urgent as the most demanding of them. " +
 			"A URD whose URI ends in * starts none: its owner is told of what others' crawls bring. " +
+			"Of a cluster, each partition starts those whose start is its own. " +
 			"In a continuous run, it starts a round whenever one is due by timing, at the times that a URD names (at), or was asked for, as far as the owners' quotas allow.",
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[webrace.Request](), Doc: "the start of each crawl"}},
 	}, defaults, newStage)
@@ -81,16 +83,20 @@ func (o Options) Chooses(ctx context.Context, u *xmlschema.URD) bool {
 	return chosen && err == nil
 }
 
-// ids returns the URDs that the run is for; nil for all. There may be as many as there are URDs.
-func (o Options) ids() map[string]bool {
-	if len(o.IDs) == 0 {
-		return nil
+// serves returns what reports whether the stage is for a URD: one of those that the run is for, of which there may be as
+// many as there are URDs, whose start is of this partition.
+func (s *stage) serves() func(control.URD) bool {
+	ids := make(map[string]bool, len(s.options.IDs))
+	for _, id := range s.options.IDs {
+		ids[id] = true
 	}
-	set := make(map[string]bool, len(o.IDs))
-	for _, id := range o.IDs {
-		set[id] = true
+	return func(urd control.URD) bool {
+		if len(ids) > 0 && !ids[urd.ID] {
+			return false
+		}
+		host, _ := scope.Host(urd.Crawl.Start)
+		return s.here == nil || s.here(host)
 	}
-	return set
 }
 
 type stage struct {
@@ -98,6 +104,7 @@ type stage struct {
 	env     *pipeline.Env
 	dir     *storage.Dir
 	control *control.Store
+	here    frontier.Here // nil: all hosts are
 }
 
 var _ pipeline.Source = (*stage)(nil)
@@ -111,7 +118,8 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{options: o, env: env, dir: dir, control: store}, nil
+	here, _ := pipeline.Resource[frontier.Here](env) // which there is in a cluster alone
+	return &stage{options: o, env: env, dir: dir, control: store, here: here}, nil
 }
 
 // Run emits one seed for each crawl; in a continuous run, one for each round, until the run drains.
@@ -133,18 +141,18 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 }
 
 func (s *stage) crawls(ctx context.Context) ([]webrace.Crawl, error) {
-	ids := s.options.ids()
+	serves := s.serves()
 	var chosen []control.URD
 	for urd, err := range s.control.Query(ctx, s.options.Query) {
 		if err != nil {
 			return nil, fmt.Errorf("read the URDs: %w", err)
 		}
-		if ids == nil || ids[urd.ID] {
+		if serves(urd) {
 			chosen = append(chosen, urd)
 		}
 	}
 	s.env.Level("urds").Store(int64(len(chosen)))
-	if len(chosen) == 0 { // which is as it should be where another source starts crawls
+	if len(chosen) == 0 && s.here == nil { // which is as it should be where another source, or partition, starts crawls
 		s.env.Logger.Info("no URD to crawl for", "xpath", s.options.Query, "ids", s.options.IDs)
 	}
 	return control.Crawls(chosen), nil

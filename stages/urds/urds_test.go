@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/webrace/webrace/pipeline/stagetest"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -95,6 +97,31 @@ func TestOneCrawlIsStartedForAllWhoShareIt(t *testing.T) {
 	}
 	if counters["urds"] != 3 || counters["crawls"] != 2 {
 		t.Errorf("counters %v", counters)
+	}
+}
+
+// Of a cluster, each partition starts the crawls whose start is its own, also in a continuous run.
+func TestAPartitionStartsItsOwnCrawls(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.put(t, "eleni", "http://a.example/x")
+	f.put(t, "maria", "https://b.example:8080/")
+	var asked []string
+	pipeline.Provide[frontier.Here](f.resources, func(host string) bool {
+		asked = append(asked, host)
+		return host == "a.example"
+	})
+	started, counted := f.crawls(t, Defaults())
+	if len(started) != 1 || started["http://a.example/x"].Start == "" || counted["urds"] != 1 || counted["crawls"] != 1 {
+		t.Errorf("it starts %v, and counts %v", started, counted)
+	}
+	if slices.Sort(asked); !slices.Equal(asked, []string{"a.example", "b.example:8080"}) {
+		t.Errorf("it asks for the partitions of %q", asked)
+	}
+	r, out := newTestRounds(t, f, Defaults())
+	r.openDue(t, time.Now())
+	if again := out.take(); len(again) != 1 || again[0].URL != "http://a.example/x" {
+		t.Errorf("a continuous run starts %v", again)
 	}
 }
 
