@@ -2,9 +2,53 @@ package pipeline
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 )
+
+// What has to have all that comes stands where one run has all: behind sources that are there once.
+func TestAStageThatHasToHaveAllIsFoundWhereEachRunHasAPart(t *testing.T) {
+	t.Parallel()
+	text := Kinds(KindOf[string]())
+	out := []Port{{Kind: text[0]}}
+	specs := map[string]Spec{
+		"shared":   {Once: true, Out: out},
+		"local":    {Out: out},
+		"listener": {PerProcess: true, Out: out},
+		"frontier": {In: text, Queue: true, Out: out},
+		"shelf":    {In: text, Queue: true, Whole: "it would be many", Out: out},
+		"sum":      {In: text, Whole: "it would be a part", Out: out},
+		"sink":     {In: text},
+	}
+	for flow, want := range map[string]string{
+		"shared > sum > sink":                    "",
+		"shared > shelf > sum > sink":            "",
+		"local > sink":                           "",
+		"shared > frontier > sum > sink":         "sum",
+		"local > sum > sink":                     "sum",
+		"listener > sum > sink":                  "sum",
+		"shelf > sum > sink":                     "shelf sum",
+		"shared > sum > sink, local > sum":       "sum",
+		"shared > shelf > sink, listener > sink": "shelf",
+	} {
+		g := NewGraph("p")
+		for name, spec := range specs {
+			if spec.Type = name; strings.Contains(flow, name) {
+				g.AddStage(name, spec, nil)
+			}
+		}
+		g.Wire(strings.Split(flow, ", ")...)
+		var got []string
+		for _, f := range g.Undivided() {
+			got = append(got, strings.TrimPrefix(f.Path, "pipeline.p.stage."))
+		}
+		if slices.Sort(got); strings.Join(got, " ") != want {
+			t.Errorf("%s: found are %q, want %s", flow, got, want)
+		}
+	}
+}
 
 // What another run has gives nothing here: the run ends with what else there is, and one that goes on is drained.
 func TestASourceThatAnotherRunHasGivesNothing(t *testing.T) {

@@ -33,6 +33,10 @@ type Spec struct {
 	Once       bool // a source that reads what they share, and is there once for all
 	PerProcess bool // it listens, so that it is there once in a process
 
+	// Whole says why the stage has to have all that comes to a pipeline, and a part of it makes no sense: "it would …".
+	// Such a stage is refused where several runs share the work, unless one of them has it all. Empty: a part will do.
+	Whole string
+
 	Needs      []Part     // what it reads of values that may come without it; [NoParts] if nothing, nil if that is not said
 	Uses       []Part     // what it makes use of where it comes; values without it, it passes on as they are, or reports that it is missing
 	Own        []Addition // what it gets by itself, if it comes without

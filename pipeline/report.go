@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"math/bits"
 	"slices"
 	"sync/atomic"
@@ -62,6 +64,45 @@ func (r *Run) Snapshot() *Report {
 		report.Stages[n.name] = n.snapshot()
 	}
 	return report
+}
+
+// Plus returns what this run and another of the same pipeline did together, beside each other.
+func (r *Report) Plus(other *Report) *Report {
+	sum := *r
+	sum.Duration, sum.Drained = max(r.Duration, other.Duration), cmp.Or(r.Drained, other.Drained)
+	sum.Reloads, sum.FailedReloads = max(r.Reloads, other.Reloads), max(r.FailedReloads, other.FailedReloads)
+	sum.Lost = r.Lost + other.Lost
+	sum.Stages = maps.Clone(r.Stages)
+	for name, s := range other.Stages {
+		if before, both := sum.Stages[name]; both {
+			s = before.plus(s)
+		}
+		sum.Stages[name] = s
+	}
+	return &sum
+}
+
+func (s StageReport) plus(o StageReport) StageReport {
+	latency := &Latency{total: s.Latency.total + o.Latency.total}
+	for i := range latency.counts {
+		latency.counts[i] = s.Latency.counts[i] + o.Latency.counts[i]
+	}
+	counters := maps.Clone(s.Counters)
+	for name, n := range o.Counters {
+		counters[name] += n
+	}
+	levels := s.Levels
+	if levels == nil {
+		levels = o.Levels
+	}
+	return StageReport{
+		In: s.In + o.In, Out: s.Out + o.Out, Errors: s.Errors + o.Errors, Buried: s.Buried + o.Buried,
+		Retried: s.Retried + o.Retried, Dropped: s.Dropped + o.Dropped,
+		Waiting: s.Waiting + o.Waiting, Capacity: s.Capacity + o.Capacity, Busy: s.Busy + o.Busy, Workers: s.Workers + o.Workers,
+		P50: latency.Quantile(0.50), P99: latency.Quantile(0.99), Latency: latency,
+		Spent: s.Spent + o.Spent, Held: s.Held + o.Held, Starved: s.Starved + o.Starved, Starving: s.Starving + o.Starving,
+		Counters: counters, Levels: levels,
+	}
 }
 
 func (n *node) snapshot() StageReport {

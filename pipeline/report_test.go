@@ -94,3 +94,37 @@ func TestASourceThatWaitsHasNothingInWork(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Two runs of a pipeline beside each other did what either did, in the time of the longer one.
+func TestReportsOfRunsBesideEachOtherAddUp(t *testing.T) {
+	t.Parallel()
+	calls := func(durations ...time.Duration) *Latency {
+		var h histogram
+		for _, d := range durations {
+			h.add(d)
+		}
+		return h.read()
+	}
+	one := &Report{Pipeline: "p", Duration: time.Minute, Lost: 1, Stages: map[string]StageReport{
+		"both": {In: 3, Out: 2, Errors: 1, Workers: 4, Latency: calls(time.Millisecond), Counters: map[string]int64{"seen": 3, "left": 1}, Levels: map[string]bool{"left": true}},
+	}}
+	other := &Report{Pipeline: "p", Duration: time.Second, Lost: 2, Drained: "enough", Stages: map[string]StageReport{
+		"both":  {In: 30, Out: 20, Workers: 4, Latency: calls(time.Second, time.Second), Counters: map[string]int64{"seen": 30}},
+		"alone": {In: 5, Latency: calls()},
+	}}
+	for _, sum := range []*Report{one.Plus(other), other.Plus(one)} {
+		both := sum.Stages["both"]
+		if sum.Duration != time.Minute || sum.Lost != 3 || sum.Drained != "enough" || sum.Stages["alone"].In != 5 {
+			t.Errorf("%+v", sum)
+		}
+		if both.In != 33 || both.Out != 22 || both.Errors != 1 || both.Workers != 8 || both.Latency.Count() != 3 || both.P50 < 800*time.Millisecond {
+			t.Errorf("%+v", both)
+		}
+		if !maps.Equal(both.Counters, map[string]int64{"seen": 33, "left": 1}) || !maps.Equal(both.Levels, map[string]bool{"left": true}) {
+			t.Errorf("counters %v, of these levels %v", both.Counters, both.Levels)
+		}
+	}
+	if one.Stages["both"].In != 3 || one.Stages["both"].Counters["seen"] != 3 {
+		t.Error("what was added up has changed")
+	}
+}

@@ -58,6 +58,9 @@ func (d *Dir) backupTo(ctx context.Context, to string, requests copying) (*Manif
 type copying func(ctx context.Context, to string) error
 
 func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifest, error) {
+	if d.options.Apart != nil {
+		return nil, d.options.Apart
+	}
 	if abs, err := filepath.Abs(to); err == nil {
 		if inside, err := filepath.Rel(d.path, abs); err == nil && filepath.IsLocal(inside) {
 			return nil, fmt.Errorf("%s lies in the data directory", to)

@@ -71,6 +71,10 @@ type Options struct {
 	// control.db that lies in the directory stays as it is, and unread. Nil opens DIR/control.db.
 	ControlStore *control.Store
 
+	// Apart is the error of who asks for another store than the control store, because the directory is to have none. Nil:
+	// it has all.
+	Apart error
+
 	// ReadOnly opens a directory that is there without changing anything in it, together with others who
 	// do so; everything that would write is refused. It may lie on media that cannot be written.
 	ReadOnly bool
@@ -300,6 +304,8 @@ func ready[T io.Closer](d *Dir, l *lazy[T]) (T, error) {
 		return none, ErrClosed
 	case l.ready:
 		return l.store, nil
+	case d.options.Apart != nil:
+		return none, d.options.Apart
 	}
 	if err := d.lost(l.name); err != nil {
 		return none, err

@@ -7,19 +7,13 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 )
 
 // deadLetters keeps the items that pipelines failed on in the control store.
-type deadLetters struct{ store *control.Store }
-
-func openDeadLetters(dir *storage.Dir) (pipeline.DeadLetters, error) {
-	store, err := dir.Control()
-	if err != nil {
-		return nil, err
-	}
-	return deadLetters{store}, nil
+type deadLetters struct {
+	store   *control.Store
+	session string // whose they are; sessions may share the store
 }
 
 // stored is how an item is written.
@@ -27,10 +21,12 @@ type stored struct {
 	Value json.RawMessage   `json:"value"`
 	Meta  map[string]string `json:"meta,omitempty"`
 	Key   string            `json:"key,omitempty"`
+
+	Session string `json:"session,omitempty"` // to which it comes back
 }
 
 func (d deadLetters) Put(ctx context.Context, r pipeline.DeadLetterRecord) error {
-	item, err := json.Marshal(stored{r.Value, r.Meta, r.Key})
+	item, err := json.Marshal(stored{r.Value, r.Meta, r.Key, d.session})
 	if err != nil {
 		return err
 	}
@@ -50,6 +46,9 @@ func (d deadLetters) Replays(ctx context.Context, name string) ([]pipeline.DeadL
 		var item stored
 		if err := json.Unmarshal(letter.Item, &item); err != nil {
 			return nil, fmt.Errorf("dead letter %s: %w", letter.ID, err)
+		}
+		if item.Session != d.session {
+			continue
 		}
 		records = append(records, pipeline.DeadLetterRecord{
 			ID: letter.ID, Time: letter.Time, Pipeline: letter.Pipeline, Stage: letter.Stage,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +64,11 @@ func (p *process) condition() string {
 func holding(runs []*pipeline.Run) string {
 	var names []string
 	for _, run := range runs {
-		names = append(names, run.Holding()...)
+		for _, name := range run.Holding() {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
 	}
 	return strings.Join(names, ", ")
 }

@@ -226,13 +226,13 @@ func (m *machine) start(dir *storage.Dir, name string) *pipeline.Run {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	letters, err := openDeadLetters(dir)
+	store, err := dir.Control()
 	if err != nil {
 		m.t.Fatal(err)
 	}
 	resources := new(pipeline.Resources)
 	pipeline.Provide(resources, dir)
-	run, err := graph.Start(context.Background(), pipeline.RunOptions{Resources: resources, DeadLetters: letters, Logger: slog.New(slog.DiscardHandler)})
+	run, err := graph.Start(context.Background(), pipeline.RunOptions{Resources: resources, DeadLetters: deadLetters{store: store}, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		m.t.Fatal(err)
 	}

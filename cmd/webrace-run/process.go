@@ -67,7 +67,7 @@ func (p *process) run(ctx context.Context, loaded *config.Config, names []string
 	defer stopReloads()
 	p.admin.OnReload(p.reloads.reload)
 	p.admin.Show(byName)
-	defer p.serveSocket()()
+	defer p.serveSockets()()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -120,6 +120,9 @@ func (r *reloads) fits(loaded *config.Config) error {
 	if loaded.Control != r.config.Control {
 		return errors.New("the control store is elsewhere now than the one that is open: start anew")
 	}
+	if before, now := r.config.Cluster, loaded.Cluster; (before == nil) != (now == nil) || now != nil && *before != *now {
+		return errors.New("[cluster] is another now than the one that this process is a node of: start anew")
+	}
 	for _, run := range r.runs {
 		name := run.Graph().Name
 		before, err := r.config.Graph(name)

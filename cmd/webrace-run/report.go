@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -160,6 +161,19 @@ func mustBeWritable(path string) error {
 		return cli.Wrongf("--report: %w", err)
 	}
 	return file.Close()
+}
+
+// summed adds up the reports of sessions that ran the same pipelines, to one of each.
+func summed(reports []*pipeline.Report) (sums []*pipeline.Report) {
+	for _, r := range reports {
+		i := slices.IndexFunc(sums, func(sum *pipeline.Report) bool { return sum.Pipeline == r.Pipeline })
+		if i < 0 {
+			sums = append(sums, r)
+			continue
+		}
+		sums[i] = sums[i].Plus(r)
+	}
+	return sums
 }
 
 // writeReport writes one pipeline as an object, and several as a list; nothing without a path.

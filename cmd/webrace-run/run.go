@@ -113,8 +113,13 @@ func runPipelines(c *cobra.Command, globals *cli.Globals, flags runFlags, names 
 			return errors.Join(err, endTrace())
 		}
 	}
+	sessions, closeSessions, err := l.sessions(c.Context(), dir, watch)
+	if err != nil {
+		return errors.Join(err, endTrace())
+	}
+	defer closeSessions()
 	p := &process{
-		sessions: []*session{{dir: dir}}, out: l.out, room: watch, admin: handler,
+		sessions: sessions, out: l.out, room: watch, admin: handler,
 		socket: dir.Path(storage.SocketName), commands: storecmd.Answer(dir),
 		continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer, dry: l.dry.options(),
 	}
@@ -127,13 +132,14 @@ func runPipelines(c *cobra.Command, globals *cli.Globals, flags runFlags, names 
 	if reports == nil {
 		return errors.Join(runErr, then(dir, nil))
 	}
+	reports = summed(reports)
 	var unanswered unansweredStarts
 	if runErr == nil && !flags.continuous {
-		if unanswered, runErr = noStartAnswered(dir, reports); runErr != nil {
+		if unanswered, runErr = noStartAnswered(sessions, reports); runErr != nil {
 			return runErr
 		}
 	}
-	summarize(c.OutOrStdout(), dir, l.config, reports, unanswered, l.dry != nil)
+	summarize(c.OutOrStdout(), sessions, l.config, reports, unanswered, l.dry != nil)
 	runErr = errors.Join(runErr, l.dry.tell(c.Context(), dir), flags.output.end(runErr))
 	return errors.Join(runErr, writeReport(flags.report, reports, l.dry != nil), then(dir, reports), unanswered.err())
 }
@@ -165,6 +171,9 @@ func prepare(c *cobra.Command, globals *cli.Globals, flags runFlags, names []str
 		return nil, err
 	}
 	if l.config, err = l.load(); err != nil {
+		return nil, err
+	}
+	if err := l.fitsCluster(); err != nil {
 		return nil, err
 	}
 	graphs := make([]*pipeline.Graph, len(names))

@@ -4,10 +4,12 @@ import (
 	"context"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/remote"
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
@@ -17,17 +19,20 @@ type session struct {
 	dir  *storage.Dir
 	runs []*pipeline.Run // in the order of their names in the command
 
-	elsewhere func(pipeline.Spec) bool // reports which sources another session has; nil: none
+	commands func(context.Context, remote.Call) int // runs those of webrace-store over dir alone; nil: the process does
+
+	elsewhere func(pipeline string, s pipeline.Spec) bool       // reports which sources another session has; nil: none
+	rest      func(pipeline string) (frontier.Elsewhere, error) // of the cluster; nil: there is none
 }
 
 // start starts the pipelines; those that it had started when one would not are among its runs. It tells await what it
 // waits for.
 func (s *session) start(ctx context.Context, loaded *config.Config, names []string, options pipeline.RunOptions, await func(what string)) error {
-	letters, err := openDeadLetters(s.dir)
+	store, err := s.dir.Control()
 	if err != nil {
 		return err
 	}
-	options.DeadLetters, options.Resources, options.Elsewhere = letters, s.resources(), s.elsewhere
+	options.DeadLetters, options.Resources = deadLetters{store, s.name}, s.resources()
 	if s.name != "" {
 		options.Logger = options.Logger.With("session", s.name)
 	}
@@ -35,6 +40,12 @@ func (s *session) start(ctx context.Context, loaded *config.Config, names []stri
 		graph, err := loaded.Graph(name)
 		if err != nil {
 			return cli.Wrong(err)
+		}
+		if s.elsewhere != nil {
+			options.Elsewhere = func(spec pipeline.Spec) bool { return s.elsewhere(name, spec) }
+			if graph.OfOneRun() && options.Elsewhere(pipeline.Spec{Once: true}) {
+				continue
+			}
 		}
 		await("the stages of " + s.nameOf(name) + " to open")
 		run, err := graph.Start(ctx, options)
@@ -52,6 +63,9 @@ func (s *session) resources() *pipeline.Resources {
 	pipeline.Provide[pipeline.OpenStates](r, func() (pipeline.States, error) { return s.dir.States() })
 	pipeline.Provide[credentials.Open](r, func() (credentials.Source, error) { return s.dir.Control() })
 	pipeline.Provide[httprequest.Open](r, func() (httprequest.Source, error) { return s.dir.Control() })
+	if s.rest != nil {
+		pipeline.Provide[frontier.OpenElsewhere](r, s.rest)
+	}
 	return r
 }
 

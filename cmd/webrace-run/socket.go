@@ -8,23 +8,40 @@ import (
 	"github.com/webrace/webrace/cmd/internal/remote"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/connections"
+	"github.com/webrace/webrace/storage"
 )
 
 // grace is how long a command that a client is waiting for may go on when the pipelines have ended.
 const grace = 5 * time.Second
 
-// serveSocket makes this process answer at its socket, in a data directory: for its pipelines, and, there alone, for
-// webrace-store. No pipeline depends on it, so a socket that cannot be had is no reason not to run. The
-// function that it returns ends it.
-func (p *process) serveSocket() (stop func()) {
-	listener, err := admin.Listen(p.socket)
+// serveSockets makes this process answer at its socket, in a data directory, for its pipelines and for webrace-store,
+// and at those of its sessions that have directories of their own for webrace-store. The function that it returns ends
+// it.
+func (p *process) serveSockets() (stop func()) {
+	stops := []func(){p.serveSocket(p.socket, p.commands, p.admin)}
+	for _, s := range p.sessions {
+		if s.commands != nil {
+			stops = append(stops, p.serveSocket(s.dir.Path(storage.SocketName), s.commands, http.NotFoundHandler()))
+		}
+	}
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+}
+
+// serveSocket runs commands for those who ask at a socket. No pipeline depends on it, so a socket that cannot be had is
+// no reason not to run.
+func (p *process) serveSocket(path string, run func(context.Context, remote.Call) int, more http.Handler) (stop func()) {
+	listener, err := admin.Listen(path)
 	if err != nil {
 		p.out.logger.Warn("webrace-store cannot reach this process while it runs", "error", err)
 		return func() {}
 	}
-	commands := &remote.Server{Run: p.commands, Logger: p.out.logger}
+	commands := &remote.Server{Run: run, Logger: p.out.logger}
 	mux := http.NewServeMux()
-	mux.Handle("/", p.admin)
+	mux.Handle("/", more)
 	mux.Handle("POST "+remote.Path, commands)
 	end := admin.Serve(listener, admin.RefuseForeign(connections.AdmitAll(mux))) // a tunnel may lead a browser here
 	return func() {

@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/frontier"
 )
 
 // unansweredStarts are the starts of pipelines none of whose starts gave an answer: what was wanted of those was not
@@ -22,14 +24,10 @@ type pipelineStarts struct {
 }
 
 // noStartAnswered returns the starts of the pipelines that have crawled from starts none of which gave an answer.
-func noStartAnswered(dir *storage.Dir, reports []*pipeline.Report) (all unansweredStarts, err error) {
-	store, err := dir.Frontier()
-	if err != nil {
-		return nil, err
-	}
+func noStartAnswered(sessions []*session, reports []*pipeline.Report) (all unansweredStarts, err error) {
 	for _, r := range reports {
 		of := pipelineStarts{pipeline: r.Pipeline}
-		for start, err := range store.LastStarts(r.Pipeline) {
+		for start, err := range lastStarts(sessions, r.Pipeline) {
 			if err != nil {
 				return nil, err
 			}
@@ -44,6 +42,24 @@ func noStartAnswered(dir *storage.Dir, reports []*pipeline.Report) (all unanswer
 		}
 	}
 	return all, nil
+}
+
+// lastStarts goes through the starts of a pipeline's crawls in its last run. It ends at the first error, which it yields.
+func lastStarts(sessions []*session, pipeline string) iter.Seq2[frontier.Start, error] {
+	return func(yield func(frontier.Start, error) bool) {
+		for _, s := range sessions {
+			store, err := s.dir.Frontier()
+			if err != nil {
+				yield(frontier.Start{}, err)
+				return
+			}
+			for start, err := range store.LastStarts(pipeline) {
+				if !yield(start, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // has reports whether starts of a pipeline are among them, which are all of it.
@@ -75,12 +91,8 @@ func (s *pipelineStarts) sentence() string {
 
 // failedStarts returns the ids of the crawls whose starts gave no answer in the last run of a pipeline.
 func failedStarts(dir *storage.Dir, pipeline string) (map[string]bool, error) {
-	store, err := dir.Frontier()
-	if err != nil {
-		return nil, err
-	}
 	failed := map[string]bool{}
-	for start, err := range store.LastStarts(pipeline) {
+	for start, err := range lastStarts([]*session{{dir: dir}}, pipeline) {
 		if err != nil {
 			return nil, err
 		}

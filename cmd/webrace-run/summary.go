@@ -12,13 +12,12 @@ import (
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/stages/writefile"
-	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
 )
 
 // summarize tells a person what a session did and where to look next; after a dry run there is nothing to look at. Why
 // starts were not answered is in the error of the command.
-func summarize(w io.Writer, dir *storage.Dir, loaded *config.Config, reports []*pipeline.Report, unanswered unansweredStarts, dry bool) {
+func summarize(w io.Writer, sessions []*session, loaded *config.Config, reports []*pipeline.Report, unanswered unansweredStarts, dry bool) {
 	w = cli.Prose(w)
 	if dry {
 		fmt.Fprintln(w, "This was a dry run: nothing was stored, sent or written.")
@@ -43,7 +42,7 @@ func summarize(w io.Writer, dir *storage.Dir, loaded *config.Config, reports []*
 		for _, line := range remarks {
 			fmt.Fprintln(w, "  "+line)
 		}
-		listFailures(w, dir, r.Pipeline, unanswered.has(r.Pipeline), more)
+		listFailures(w, sessions, r.Pipeline, unanswered.has(r.Pipeline), more)
 	}
 }
 
@@ -144,15 +143,11 @@ const shownFailures = 5
 
 // listFailures shows some of the URLs that gave no document in the run: the starts first, for what was wanted of the
 // run began there, unless they are told of elsewhere. All is where the others are to be found.
-func listFailures(w io.Writer, dir *storage.Dir, pipeline string, startsTold bool, all string) {
-	store, err := dir.Frontier()
-	if err != nil {
-		return
-	}
-	first, total := store.LastFailures(pipeline)
+func listFailures(w io.Writer, sessions []*session, pipeline string, startsTold bool, all string) {
+	first, total := lastFailures(sessions, pipeline)
 	var lines []string
 	started, said := make(map[string]bool), make(map[string]bool)
-	for start, err := range store.LastStarts(pipeline) {
+	for start, err := range lastStarts(sessions, pipeline) {
 		if err != nil {
 			return
 		}
@@ -197,4 +192,17 @@ func listFailures(w io.Writer, dir *storage.Dir, pipeline string, startsTold boo
 	if more := total - told - len(shown); more > 0 {
 		fmt.Fprintf(w, "    … and %d more%s\n", more, all)
 	}
+}
+
+// lastFailures returns some of the URLs that gave no document in a pipeline's last run, and how many there are.
+func lastFailures(sessions []*session, pipeline string) (first []frontier.Failure, total int) {
+	for _, s := range sessions {
+		store, err := s.dir.Frontier()
+		if err != nil {
+			continue // which the run has told of
+		}
+		some, n := store.LastFailures(pipeline)
+		first, total = append(first, some...), total+n
+	}
+	return first, total
 }

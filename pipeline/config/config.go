@@ -45,6 +45,7 @@ type LoadOptions struct {
 type Config struct {
 	Data      string         // the data directory, as it is written: relative to the working directory
 	Control   string         // where the control store is, as the program that opens it understands; empty: in Data
+	Cluster   *Cluster       // that this machine is a node of; nil: it is alone
 	Memory    pipeline.Size  // the budget of memory; 0: as the machine allows
 	Files     []string       // the files that were read, the main one first
 	Includes  []string       // the patterns of files that the main one includes
@@ -133,6 +134,7 @@ type loader struct {
 	docs      []*document
 	data      string
 	control   string
+	cluster   *Cluster
 	memory    pipeline.Size
 	pipelines map[string]*value // the tables by name
 	defaults  map[string]*value // the tables by stage type
@@ -166,7 +168,7 @@ func (l *loader) read(name string, src []byte) *document {
 		l.report(*problem)
 		return nil
 	}
-	keys := []string{"version", "data", "control", "memory", "include", "defaults", "pipeline", "test"}
+	keys := []string{"version", "data", "control", "cluster", "memory", "include", "defaults", "pipeline", "test"}
 	for _, key := range doc.root.keys {
 		v := doc.root.table[key]
 		switch {
@@ -174,7 +176,7 @@ func (l *loader) read(name string, src []byte) *document {
 			f := v.keyFinding(finding.CodeUnknownKey, fmt.Sprintf("nothing reads %q", key))
 			f.Hint = suggest.Nearest(key, keys)
 			l.report(f)
-		case doc.order > 0 && slices.Contains([]string{"data", "control", "memory", "include"}, key):
+		case doc.order > 0 && slices.Contains([]string{"data", "control", "cluster", "memory", "include"}, key):
 			l.report(v.keyFinding(finding.CodeUnknownKey, fmt.Sprintf("%q stands in the main file only", key)))
 		}
 	}
@@ -182,6 +184,7 @@ func (l *loader) read(name string, src []byte) *document {
 	if doc.order == 0 {
 		l.dataDirectory(doc)
 		l.controlStore(doc)
+		l.clusterTable(doc)
 		l.memoryBudget(doc)
 	}
 	l.tables(doc.root.get("defaults"), "defaults", l.defaults)
@@ -233,8 +236,7 @@ func (l *loader) controlStore(doc *document) {
 		}
 	}
 	for _, f := range wrong {
-		f.Path = "control"
-		l.report(f)
+		l.reportAt("control", f)
 	}
 }
 
@@ -355,7 +357,7 @@ func (l *loader) texts(v *value, what string) []*value {
 
 // finish makes the pipelines, and the configuration if nothing is wrong.
 func (l *loader) finish() (*Config, error) {
-	c := &Config{Data: l.data, Control: l.control, Memory: l.memory, Includes: l.patterns, graphs: make(map[string]*pipeline.Graph), sources: make(map[string][]byte)}
+	c := &Config{Data: l.data, Control: l.control, Cluster: l.cluster, Memory: l.memory, Includes: l.patterns, graphs: make(map[string]*pipeline.Graph), sources: make(map[string][]byte)}
 	names := slices.Sorted(maps.Keys(l.pipelines))
 	wanted := names
 	if l.options.Run != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -127,6 +128,55 @@ func TestAnEmptyListOfPipelinesChecksNone(t *testing.T) {
 	}
 	if _, err := Parse("pipelines.toml", src, LoadOptions{Registry: configRegistry()}); err == nil {
 		t.Error("nothing was found wrong when all were to be checked")
+	}
+}
+
+func TestWhatIsWrongWithAClusterIsFoundWhereItStands(t *testing.T) {
+	t.Parallel()
+	o := LoadOptions{
+		Registry: configRegistry(), CheckControl: func(address string) error {
+			if !strings.HasPrefix(address, "postgres://") {
+				return errors.New("it is no URL of a database")
+			}
+			return nil
+		},
+		Env: func(name string) (string, bool) {
+			return map[string]string{"HOSTNAME": "webrace-12"}[name], name == "HOSTNAME"
+		},
+	}
+	const database = "database = 'postgres://u:hidden@h/db'\n"
+	for source, want := range map[string]string{
+		"[cluster]\n" + database + "node = 3\n":                       "3",
+		"[cluster]\n" + database + "node = '${HOSTNAME}'\n":           "12",
+		"[cluster]\n" + database + "node = '7'\nsecrets = '/etc/key'": "7 /etc/key",
+		"cluster = 5":                                                    "x.toml:2:1: cluster is a table, [cluster], not an integer",
+		"[cluster]\nnode = 0\n":                                          "x.toml:2:2: [cluster] names no database",
+		"[cluster]\n" + database:                                         "x.toml:2:2: [cluster] does not say which node this is",
+		"[cluster]\ndatabase = ''\nnode = 0\n":                           "x.toml:3:12: database is empty",
+		"[cluster]\ndatabase = 5\nnode = 0\n":                            "x.toml:3:12: database takes a string, not an integer",
+		"[cluster]\ndatabase = '${NO}'\nnode = 0\n":                      "x.toml:3:13: environment variable NO is not set",
+		"[cluster]\ndatabase = 'mysql://h/db'\nnode = 0\n":               "x.toml:3:12: database: it is no URL of a database",
+		"control = 'postgres://h/db'\n[cluster]\n" + database + "node=0": "x.toml:2:1: control names a database, and so does [cluster]",
+		"[cluster]\n" + database + "node = -1\n":                         `x.toml:4:8: node: "-1" is neither`,
+		"[cluster]\n" + database + "node = 'webrace'\n":                  `x.toml:4:8: node: "webrace" is neither`,
+		"[cluster]\n" + database + "node = 'webrace-'\n":                 `x.toml:4:8: node: "" is neither`,
+		"[cluster]\n" + database + "node = 99999999999\n":                `x.toml:4:8: node: "99999999999" is neither`,
+		"[cluster]\n" + database + "node = true\n":                       "x.toml:4:8: node takes a number, or a name that ends in one, not a boolean",
+		"[cluster]\n" + database + "node = 0\nsecrets = ''\n":            "x.toml:5:11: secrets is empty",
+		"[cluster]\n" + database + "node = 0\nsecret = 'k'\n":            `x.toml:5:1: [cluster] has no "secret", only database, node and secrets (did you mean secrets?)`,
+	} {
+		c, err := Parse("x.toml", []byte("version = 1\n"+source), o)
+		got := fmt.Sprint(err)
+		if c != nil {
+			got = strings.TrimSpace(fmt.Sprint(c.Cluster.Node, " ", c.Cluster.Secrets))
+		}
+		if !strings.HasPrefix(got, want) || c != nil && got != want {
+			t.Errorf("%q: %s, want %s", source, got, want)
+		}
+		var found finding.List
+		if errors.As(err, &found) && (len(found) != 1 || strings.Contains(found[0].SourceLine, "hidden") || !strings.HasPrefix(found[0].Path, "cluster") && found[0].Path != "control") {
+			t.Errorf("%q: found is %+v", source, found)
+		}
 	}
 }
 

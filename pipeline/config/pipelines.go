@@ -78,6 +78,9 @@ func (l *loader) pipeline(name string, table *value) *pipeline.Graph {
 		f.Path = cmp.Or(f.Path, "pipeline."+name+".flow")
 		l.warnings = append(l.warnings, f)
 	}
+	if l.cluster != nil {
+		l.findings = append(l.findings, g.Undivided()...)
+	}
 	return g
 }
 

@@ -111,6 +111,9 @@ func traits(s pipeline.Spec) [][2]string {
 	if s.Effect != "" {
 		add("effect", "to %s, which a dry run shows instead", s.Effect)
 	}
+	if s.Whole != "" {
+		add("cluster", "not in a pipeline of which each partition has a part: %s", s.Whole)
+	}
 	if s.Workers > 1 {
 		add("workers", "%d", s.Workers)
 	}

@@ -45,6 +45,7 @@ func Schema(r *pipeline.Registry) ([]byte, error) {
 		"version":  described(object{"const": 1}, "version of this format"),
 		"data":     described(object{"type": "string"}, "data directory; "+defaultData+" by default"),
 		"control":  described(object{"type": "string"}, `where the control store is, if not in the data directory: "postgres://USER@HOST/DATABASE"`),
+		"cluster":  clusterSchema(),
 		"memory":   described(typeSchema(reflect.TypeFor[pipeline.Size](), options.Field{}), `how much memory the process uses, about: "1GiB"; by default as the machine allows`),
 		"include":  described(oneOrMore(), "patterns of files to read as well, relative to this one"),
 		"defaults": described(table(defaults), "options of every stage of a type"),
@@ -53,6 +54,14 @@ func Schema(r *pipeline.Registry) ([]byte, error) {
 	})
 	root["$schema"], root["title"], root["definitions"] = "http://json-schema.org/draft-07/schema#", "pipelines.toml", definitions
 	return json.MarshalIndent(root, "", "  ")
+}
+
+func clusterSchema() object {
+	return described(table(object{
+		"database": described(object{"type": "string"}, `what all nodes share, with the control store: "postgres://USER@HOST/DATABASE"`),
+		"node":     described(object{"type": []string{"integer", "string"}, "minimum": 0}, `which node this is, from 0; a name that ends in -N is node N: "${HOSTNAME}"`),
+		"secrets":  described(object{"type": "string"}, "the file of the key of secrets, which is the same on all nodes; in the data directory by default"),
+	}, "database", "node"), "the cluster that this machine is a node of; without it, it is alone")
 }
 
 type object = map[string]any

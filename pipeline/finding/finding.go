@@ -89,6 +89,7 @@ const (
 	CodeStage           Code = "stage"            // a stage type that describes itself wrongly
 	CodeSet             Code = "set"              // a --set that cannot be understood
 	CodeDeprecated      Code = "deprecated"       // an option or a word by a name that it had; a warning
+	CodeCluster         Code = "cluster"          // a stage that has no meaning where the work is divided among partitions
 	CodeTest            Code = "test"             // a test that checks too little, or what makes no sense
 	CodeEnvironment     Code = "environment"      // something a stage needs is not there; found by probing a graph, not by reading
 )

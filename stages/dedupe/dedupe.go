@@ -34,6 +34,7 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "dedupe",
 		Single:  true,
+		Whole:   "in each partition the first item of a key would pass",
 		Summary: "lets the first item of a key pass",
 		Doc: "The first wins. The counter `duplicates` says how many did not pass, `forgotten` how many keys there was no room for, " +
 			"`failed` how many were forgotten because their item was not dealt with.",

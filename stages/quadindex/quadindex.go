@@ -23,6 +23,7 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "quad-index",
 		Single:  true,
+		Whole:   "what is said of one thing would lie apart, in as many stores as there are partitions, and no query would see all of it",
 		Summary: "keeps what documents say as quads, to be asked in SPARQL",
 		Doc: "The quads of a document replace those of its version before, in one step. A document that is not whole changes none: what is wrong with it is noted, " +
 			"and `webrace-store quads contexts --problems` lists it. One that was not fetched anew is indexed already; if it is not, as in a data directory " +

@@ -42,6 +42,7 @@ func init() {
 		In:    pipeline.Kinds(pipeline.KindOf[any]()),
 		Out:   []pipeline.Port{{Kind: pipeline.SameAsInput, Doc: "the item, when it is its turn"}},
 		Queue: true,
+		Whole: "what one partition puts into it no other takes from it, and each would have an order and a limit of its own",
 		Needs: pipeline.NoParts,
 	}, defaults, newStage)
 }

@@ -43,6 +43,7 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:       "sparql",
 		PerProcess: true,
+		Whole:      "it would answer of the documents of one partition alone",
 		Summary:    "answers queries in SPARQL over what documents say, by the SPARQL 1.1 Protocol",
 		Doc: "GET and both POSTs of the protocol; without a query the answer describes the endpoint, and what is said, in VoID. The stage goes on until the run is told to " +
 			"end: queries that run by then are answered, and those that wait get 503. It gives a record of each query: `query`, `form`, `status`, `format`, " +

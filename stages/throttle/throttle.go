@@ -34,6 +34,7 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "throttle",
 		Single:  true,
+		Whole:   "in each partition so many items would pass",
 		Summary: "lets items pass at a rate",
 		Doc: "They are spread evenly: `count = 10` and `period = \"1s\"` is one each 100 ms, and a burst after a pause. In a run that drains, " +
 			"those that wait are given back, as `given_back` counts. `delayed` counts those that had to wait, `shared_keys` those for whose key there was no room.",

@@ -47,6 +47,7 @@ var defaults = Options{
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "window",
+		Whole:   "each partition would sum up what it has alone",
 		Summary: "sums up the items of each window of time, or of so many",
 		Doc: "A record has the fields of `aggregate`, and `key`, `from` and `to`, and `closed`: \"time\", \"count\", \"period\", \"end\" or, " +
 			"when there was no room for more or a queue could hand out nothing before, \"limit\". A window without items gives no record. An item " +

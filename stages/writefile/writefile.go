@@ -39,6 +39,7 @@ type Options struct {
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "write-file",
+		Whole:   "all partitions would write to one file",
 		Summary: "writes what it is given to a file, as JSON lines, text, CSV, Parquet or XML",
 		Doc: "Lines are appended and are on disk before their items are acknowledged. Of a list, as `batch` makes it, each element is a line. " +
 			"A path with values, which name a field or are an expression, makes a file for each; what no name of a file may have is written as %XX, and a value that is empty fails. " +

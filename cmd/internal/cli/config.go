@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -95,7 +96,9 @@ func (g *Globals) Place() (Place, error) {
 	}
 	p := Place{Data: g.Data}
 	var found finding.List
-	ofControl := errors.As(err, &found) && slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Path == "control" })
+	ofControl := errors.As(err, &found) && slices.ContainsFunc(found, func(f finding.Finding) bool {
+		return f.Path == "control" || strings.HasPrefix(f.Path, "cluster")
+	})
 	if g.Data == "" || ofControl || p.mustBeInside() != nil {
 		return Place{}, err
 	}
@@ -103,7 +106,12 @@ func (g *Globals) Place() (Place, error) {
 }
 
 // PlaceOf returns where a configuration has the stores.
-func PlaceOf(c *config.Config) Place { return Place{c.Data, c.Control} }
+func PlaceOf(c *config.Config) Place {
+	if c.Cluster != nil {
+		return placeInCluster(c)
+	}
+	return Place{Data: c.Data, Control: c.Control}
+}
 
 // OpenStores opens the data directory.
 func (g *Globals) OpenStores() (*Stores, error) {
@@ -165,6 +173,9 @@ func (p Place) open(o storage.Options) (*Stores, error) {
 		return nil, err
 	}
 	o.ControlStore = outside
+	if p.Node {
+		o.Apart = p.inPartitions()
+	}
 	dir, err := storage.Open(p.Data, o)
 	if err == nil && !o.ReadOnly {
 		if err = p.note(); err != nil {

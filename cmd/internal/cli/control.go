@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 type Place struct {
 	Data    string // the data directory
 	Control string // the URL of the database with the control store; empty: it is in the data directory
+	KeyFile string // of the key of its secrets; empty: that in the data directory
+	Node    bool   // the data directory is that of a node of a cluster
 }
 
 // controlNote is the name of a file in a data directory that tells where its control store is, if not there: a
@@ -33,7 +36,7 @@ func (p Place) openControl(all storage.Options) (*control.Store, error) {
 	if all.DiskSpace != nil {
 		o.Retry = all.DiskSpace.Do
 	}
-	store, err := control.OpenPostgres(context.Background(), p.Control, filepath.Join(p.Data, control.KeyFile), o)
+	store, err := control.OpenPostgres(context.Background(), p.Control, p.keyFile(), o)
 	if err == nil {
 		if err = p.mustBeCopied(store); err != nil {
 			err = errors.Join(err, store.Close())
@@ -48,6 +51,8 @@ func (p Place) openControl(all storage.Options) (*control.Store, error) {
 	return store, nil
 }
 
+func (p Place) keyFile() string { return cmp.Or(p.KeyFile, filepath.Join(p.Data, control.KeyFile)) }
+
 // OpenToTry opens what is there without changing anything in it, and the stores that are not there yet in a directory
 // that is to be thrown away.
 func (p Place) OpenToTry(scratch string) (*Stores, error) {
@@ -61,7 +66,7 @@ func (g *Globals) OpenControlToCopy() (store *control.Store, keyFile string, clo
 	if err != nil {
 		return nil, "", nil, err
 	}
-	keyFile = filepath.Join(p.Data, control.KeyFile)
+	keyFile = p.keyFile()
 	if _, err := os.Stat(filepath.Join(p.Data, controlNote)); err == nil && p.Control != "" {
 		store, err = p.openControl(storage.Options{ReadOnly: true})
 		if err != nil {
@@ -121,7 +126,7 @@ func (s *Stores) copyControl(p Place) (err error) {
 	if err = errors.Join(err, original.Close()); err != nil {
 		return err
 	}
-	key, err := filepath.Abs(filepath.Join(p.Data, control.KeyFile))
+	key, err := filepath.Abs(p.keyFile())
 	if err == nil {
 		err = os.Symlink(key, filepath.Join(s.scratch, control.KeyFile))
 	}
