@@ -203,8 +203,8 @@ func TestSessionsOfAProcessHaveOneBudget(t *testing.T) {
 	}
 }
 
-// A source that listens, or reads what sessions share, is in one of them; the others have the rest of its pipeline, if that
-// has anything to do without it.
+// A source that listens, or reads what sessions share, is in one of them; the others have the rest of its pipeline,
+// if that has anything to do without it.
 func TestSessionsOfAProcessHaveWhatTheyShareOnce(t *testing.T) {
 	t.Parallel()
 	dir, listen := t.TempDir(), testutil.FreeAddress(t)

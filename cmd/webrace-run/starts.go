@@ -44,7 +44,8 @@ func noStartAnswered(sessions []*session, reports []*pipeline.Report) (all unans
 	return all, nil
 }
 
-// lastStarts goes through the starts of a pipeline's crawls in its last run. It ends at the first error, which it yields.
+// lastStarts goes through the starts of a pipeline's crawls in its last run. It ends at the first error, which it
+// yields.
 func lastStarts(sessions []*session, pipeline string) iter.Seq2[frontier.Start, error] {
 	return func(yield func(frontier.Start, error) bool) {
 		for _, s := range sessions {

@@ -19,8 +19,8 @@ var (
 )
 
 // A source that reads nothing but the frontier, the documents or the quads of its data directory reads a part of them
-// where a crawl has parts; so does one that looks at crawls, which are known where they begin. Each other one is there once: in a process, where it listens; for all, where it reads what
-// they share.
+// where a crawl has parts; so does one that looks at crawls, which are known where they begin. Each other one is
+// there once: in a process, where it listens; for all, where it reads what they share.
 func TestSourcesOfWhatIsSharedAreThereOnce(t *testing.T) {
 	t.Parallel()
 	once, perProcess, local := 0, 0, 0

@@ -83,8 +83,8 @@ func (o Options) Chooses(ctx context.Context, u *xmlschema.URD) bool {
 	return chosen && err == nil
 }
 
-// serves returns what reports whether the stage is for a URD: one of those that the run is for, of which there may be as
-// many as there are URDs, whose start is of this partition.
+// serves returns what reports whether the stage is for a URD: one of those that the run is for, of which there may be
+// as many as there are URDs, whose start is of this partition.
 func (s *stage) serves() func(control.URD) bool {
 	ids := make(map[string]bool, len(s.options.IDs))
 	for _, id := range s.options.IDs {

@@ -20,8 +20,8 @@ type Elsewhere interface {
 // OpenElsewhere opens the rest of the cluster for the queue of a pipeline. A program of a cluster lends it to stages.
 type OpenElsewhere func(pipeline string) (Elsewhere, error)
 
-// Here reports whether a host is of the partition that the data directory of a stage is. A program of a cluster lends it
-// to sources of which each is to give its own share.
+// Here reports whether a host is of the partition that the data directory of a stage is. A program of a cluster lends
+// it to sources of which each is to give its own share.
 type Here func(host string) bool
 
 // Envelope is what a queue has for another partition: links of a document, or the start of a crawl.
