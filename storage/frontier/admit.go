@@ -13,6 +13,7 @@ import (
 type Offered struct {
 	Accepted int
 	Refused  [reasons]int // by [Reason]
+	Sent     int          // to other partitions, where it turns out whether they are accepted
 	Landed   int          // crawls whose start led there, out of its scope
 	Circle   string       // the URLs by which a redirect leads back to where it is from, parted by commas; empty if it does not
 }
@@ -29,7 +30,7 @@ func (q *Queue) Offer(l *webrace.Links, done func(Offered, error)) {
 	}
 	o := q.newOffer(l, q.sitemapsTo(l))
 	o.lead()
-	if len(o.candidates) == 0 && o.redirect == nil && len(o.hits) == 0 {
+	if len(o.candidates) == 0 && len(o.parcels) == 0 && o.redirect == nil && len(o.hits) == 0 {
 		q.note(&o.result)
 		done(o.result, nil)
 		return
@@ -39,9 +40,10 @@ func (q *Queue) Offer(l *webrace.Links, done func(Offered, error)) {
 		after: func() error {
 			q.seen.remember(o.candidates)
 			q.note(&o.result)
+			q.abroad.leave(len(o.parcels))
 			return nil
 		},
-		done: func(err error) { done(o.result, err) },
+		done: func(err error) { o.send(err, func(err error) { done(o.result, err) }) },
 	})
 }
 
@@ -49,6 +51,7 @@ func (q *Queue) Offer(l *webrace.Links, done func(Offered, error)) {
 type offer struct {
 	q          *Queue
 	candidates []candidate
+	parcels    []parcel // for other partitions
 	redirect   *redirect
 	result     Offered
 	from       urlID // the document that points to them
@@ -57,6 +60,7 @@ type offer struct {
 	visit      *webrace.Visit // of the document, before this one; nil where it does not matter where that led
 	hits       hits           // of rules, to be counted with it
 	again      bool           // a redirect may be answered otherwise than before in this round
+	received   bool           // from another partition
 }
 
 // candidate is a URL, and at which distance which crawls come to it.
@@ -113,25 +117,30 @@ func (q *Queue) newOffer(l *webrace.Links, sitemaps int) *offer {
 			o.redirect = &redirect{identify(secret, l.From), l.From, l.URLs[0], l.Permanent}
 		}
 		o.from, o.secret = identify(secret, l.From), secret
-		list := room[:0]
-		for i, url := range l.URLs {
-			a, why := q.admit(l, url, bids)
-			o.hits.add(a.by)
-			a.changed, a.score = q.listed(l, i), q.scoreOf(l, i)
-			if why != accepted {
-				o.result.Refused[why]++
-				continue
-			}
-			list = append(list, a)
-		}
-		if o.redirect == nil { // else it may be a circle
-			var known int
-			list, known = q.seen.without(list)
-			o.result.Refused[Repeat] += known
-		}
-		o.add(l, secret, list, sitemaps)
+		o.judge(bids, sitemaps, room[:0])
 	}
 	return o
+}
+
+// judge adds the links that crawls may follow, which come to them so, and counts why they may not follow the others.
+func (o *offer) judge(bids []bid, sitemaps int, list []admitted) {
+	q, l := o.q, o.links
+	for i, url := range l.URLs {
+		a, why := q.admit(l, url, bids)
+		o.hits.add(a.by)
+		a.changed, a.score = q.listed(l, i), q.scoreOf(l, i)
+		if why != accepted {
+			o.result.Refused[why]++
+			continue
+		}
+		list = append(list, a)
+	}
+	if o.redirect == nil { // else it may be a circle
+		var known int
+		list, known = q.seen.without(list)
+		o.result.Refused[Repeat] += known
+	}
+	o.add(l, o.secret, list, sitemaps)
 }
 
 // bids returns what the crawls that came to a document bid for its links, apart for each secret: what
@@ -236,6 +245,10 @@ func (o *offer) add(l *webrace.Links, secret string, list []admitted, sitemaps i
 		if c.root = c.id; c.identity != c.url {
 			c.root = identify(secret, c.identity)
 		}
+		if to, abroad := o.q.partitionOf(a.host); abroad && !o.received {
+			o.pack(to, *c)
+			o.candidates = o.candidates[:len(o.candidates)-1]
+		}
 	}
 }
 
@@ -294,6 +307,9 @@ func (o *offer) apply(ch *changes) error {
 			o.candidates[i].bids = nil // no crawl has come to it: there is nothing to remember
 		}
 		o.result.Refused[why]++
+	}
+	if err := o.depart(ch); err != nil {
+		return err
 	}
 	ch.countHits(o.hits)
 	if o.q.opt.Order == DepthFirst { // what is queued last comes first

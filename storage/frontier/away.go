@@ -22,6 +22,9 @@ func (c *changes) ledAway(from *redirect, to *candidate) (bool, error) {
 	if err != nil || !slices.ContainsFunc(rec.marks, func(m mark) bool { return m.version > 0 }) {
 		return false, err
 	}
+	if slices.ContainsFunc(to.bids, func(b bid) bool { return b.crawl.pass().led == to.identity }) {
+		return false, nil
+	}
 	rec, _, err = c.known(to)
 	ledBefore := err == nil && slices.ContainsFunc(rec.marks, func(m mark) bool { return m.best == 1 })
 	return !ledBefore, err

@@ -99,7 +99,7 @@ func (m *clockMending) next() error {
 func (m *clockMending) crawls(c *changes) error {
 	for _, cr := range m.q.crawls.all() {
 		p := cr.pass()
-		if cr.pending.Load() == 0 || !isAhead(nanos.Of(p.started), m.now) {
+		if !cr.unfinished() || !isAhead(nanos.Of(p.started), m.now) {
 			continue
 		}
 		next := *p

@@ -27,6 +27,9 @@ type crawl struct {
 // pass returns how the crawl stands now.
 func (c *crawl) pass() *pass { return pointer.Load(&c.now) }
 
+// unfinished reports whether the round is not known to be over.
+func (c *crawl) unfinished() bool { return c.pending.Load() > 0 || c.pass().left }
+
 // history is what the crawl has cost so far, and what came of the last visit of its start.
 type history struct {
 	requests uint64 // over the network, for pages of the crawl
@@ -36,8 +39,9 @@ type history struct {
 }
 
 // crawlSchema is that of crawls; 1 had no history, 2 did not count the URLs that the crawl ever came to, 3 had
-// no landing, 4 no moves of the start. One whose start has not moved is written as 4, which earlier releases read.
-const crawlSchema = 5
+// no landing, 4 no moves of the start, 5 no spread. One whose start has not moved is written as 4, which earlier
+// releases read, and one that is on one machine as 5.
+const crawlSchema = 6
 
 // pass is how a crawl stands: its bounds, and its round.
 type pass struct {
@@ -51,6 +55,8 @@ type pass struct {
 	// their visits are no older than the round, and goes on beyond the old border.
 	number  uint32
 	started time.Time // when the round began
+
+	spread
 }
 
 // admits reports whether the crawl may follow url at this distance.
@@ -80,8 +86,11 @@ func (p *pass) raise(c webrace.Crawl) (deeper bool) {
 func encodeCrawl(c *crawl) []byte {
 	p := c.pass()
 	schema := byte(4)
-	if len(p.moves) > 0 {
+	switch {
+	case p.spread != spread{}:
 		schema = crawlSchema
+	case len(p.moves) > 0:
+		schema = 5
 	}
 	w := newWriterOf(schema, 80+len(p.Start))
 	w.Uint(uint64(c.number))
@@ -107,6 +116,12 @@ func encodeCrawl(c *crawl) []byte {
 			w.Text(url)
 		}
 	}
+	if schema > 5 {
+		w.Flag(p.left)
+		w.Uint(uint64(p.opened))
+		w.Uint(uint64(p.hops))
+		w.Text(p.led)
+	}
 	return w
 }
 
@@ -131,6 +146,9 @@ func decodeCrawl(value []byte) (*crawl, error) {
 		for range r.Count(1) {
 			p.moves = append(p.moves, r.Text())
 		}
+	}
+	if r.schema > 5 {
+		p.spread = spread{left: r.Flag(), opened: r.Number(), hops: int(r.Small(math.MaxInt32)), led: r.Text()}
 	}
 	if err := r.done(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ type CrawlStatus struct {
 	Crawl    string
 	Round    int           // 0 before the first
 	Started  time.Time     // when the round began
-	Pending  int           // URLs the crawl still waits for; 0: the round is finished
+	Pending  int           // URLs the crawl still waits for, those of other partitions as one; 0: the round is finished
 	Requests uint64        // requests over the network ever made that served it; one that serves several crawls counts for each
 	Visited  time.Time     // when its start was last validated; zero before
 	Interval time.Duration // of its start, as adapted ([webrace.Visit] Interval); 0 before the first visit
@@ -55,9 +55,12 @@ func (s *Store) crawls(pipeline string, f func(*crawl)) error {
 }
 
 func (c *crawl) status() CrawlStatus {
-	p := c.pass()
+	p, pending := c.pass(), int(c.pending.Load())
+	if p.left {
+		pending = max(pending, 1)
+	}
 	return CrawlStatus{
-		Crawl: p.ID, Round: int(p.number), Started: p.started, Pending: int(c.pending.Load()),
+		Crawl: p.ID, Round: int(p.number), Started: p.started, Pending: pending,
 		Requests: c.history.requests, Visited: c.history.visited, Interval: c.history.interval, Changed: c.history.changed,
 	}
 }
@@ -114,7 +117,7 @@ func (s *Store) crawlStatus(k keys, id string) (CrawlStatus, error) {
 func (q *Queue) tell(written *changes) {
 	news := written.startVisited
 	for cr := range written.crawls {
-		if cr.pending.Load() == 0 {
+		if !cr.unfinished() {
 			news = append(news, cr)
 		}
 	}

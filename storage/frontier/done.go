@@ -57,7 +57,7 @@ func (l *Lease) refusal(by *scope.Rule) step {
 }
 
 // forward sends the crawls that wait for a URL on to where it was redirected at its last visit, without asking
-// it again.
+// it again. If that is in another partition, the lease ends once it is certain there.
 func (l *Lease) forward(target string) step {
 	o := l.q.newOffer(&webrace.Links{
 		From: l.item.url, Reach: l.request.Reach, Via: webrace.ViaRedirect,
@@ -69,14 +69,28 @@ func (l *Lease) forward(target string) step {
 			o.wants(ch)
 		},
 		apply: func(ch *changes) error {
-			if err := o.apply(ch); err != nil {
+			if err := o.apply(ch); err != nil || len(o.parcels) > 0 {
 				return err
 			}
 			return ch.end(l, &ending{})
 		},
 		after: func() error {
 			l.q.seen.remember(o.candidates)
+			if len(o.parcels) > 0 {
+				l.q.abroad.leave(len(o.parcels))
+				return nil
+			}
 			return l.gone()
+		},
+		done: func(err error) {
+			o.send(err, func(err error) {
+				switch {
+				case err != nil:
+					l.q.fail(err)
+				case len(o.parcels) > 0:
+					l.q.submit(l.ending(&ending{}, nil))
+				}
+			})
 		},
 	}
 }

@@ -66,7 +66,7 @@ func (l *Lease) Name() (request string, round uint64) {
 
 // Take returns the next URL to fetch, and waits for one if need be. It returns [io.EOF] once the queue
 // is sealed, no lease is out, and nothing is due any more for the crawls started in this run; what is
-// delayed by more than the option Wait stays for the next one.
+// delayed by more than the option Wait stays for the next one. In a cluster it waits until that is so everywhere.
 func (q *Queue) Take(ctx context.Context) (*Lease, error) {
 	defer notify(q.signal) // another taker may find more, or the same end
 	for {
@@ -348,7 +348,7 @@ func (q *Queue) shownTo(marks []mark) ([]webrace.Shown, error) {
 // nothing returns when to look again while there is nothing to take: io.EOF for never.
 func (q *Queue) nothing(now time.Time) (until int64, err error) {
 	until = q.nextTime()
-	if q.sealed && len(q.leases) == 0 && q.steps == 0 && q.nothingBy(until, now) {
+	if q.sealed && len(q.leases) == 0 && q.steps == 0 && q.nothingBy(until, now) && q.abroad.over() {
 		return 0, io.EOF
 	}
 	return until, nil

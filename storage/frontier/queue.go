@@ -63,6 +63,10 @@ type QueueOptions struct {
 	// LedTo returns where the document at a URL led in a version. If that is not there any more where it leads now, it
 	// is asked whether it has moved, before what is new there is handed out. It must not block. nil: nowhere.
 	LedTo func(secret, url string, version int) []string
+	// Elsewhere is the rest of the cluster of which the queue is one partition's; nil: all hosts are its own.
+	Elsewhere Elsewhere
+	// Received is told of the rounds that other partitions have begun here. It must not block. nil: nobody is.
+	Received func(start string, r Round)
 }
 
 func (o QueueOptions) withDefaults() QueueOptions {
@@ -108,6 +112,8 @@ type Queue struct {
 	outdated bool                     // the rules are as an earlier release wrote them
 	filter   *filter
 
+	abroad *abroad // nil: all hosts are here
+
 	needFilter func() // has it made, if it is not yet
 
 	stop    chan struct{}  // closed to end what goes on behind
@@ -133,6 +139,15 @@ const never = math.MaxInt64
 
 // Queue opens the queue of a pipeline, which is made if need be. It is open once at a time.
 func (s *Store) Queue(pipeline string, o QueueOptions) (*Queue, error) {
+	q, err := s.queue(pipeline, o)
+	if err == nil {
+		q.attach()
+	}
+	return q, err
+}
+
+// queue is Queue, but nothing is received yet.
+func (s *Store) queue(pipeline string, o QueueOptions) (*Queue, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -184,6 +199,9 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 	if err := q.crawls.load(s, k); err != nil {
 		return nil, err
 	}
+	if o.Elsewhere != nil {
+		q.joinCluster(o.Elsewhere)
+	}
 	q.count.written = max(q.count.written, q.crawls.latest())
 	q.shown, q.first = q.count, q.count
 	if q.timer, err = q.nextDue(); err != nil {
@@ -200,6 +218,7 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 // the queue is next opened.
 func (q *Queue) Close() error {
 	q.fail(ErrClosed)
+	q.detach()
 	q.calls.Wait()
 	err := q.fault()
 	q.closeFilter(err)
@@ -264,6 +283,7 @@ func (q *Queue) later(s step) error {
 func (q *Queue) settled(steps []step, written *changes, err error) {
 	q.mu.Lock()
 	q.steps -= len(steps)
+	q.abroad.stir()
 	if err == nil {
 		for _, s := range steps {
 			if s.after != nil && err == nil {
@@ -282,6 +302,7 @@ func (q *Queue) settled(steps []step, written *changes, err error) {
 // show makes what was written visible to the window.
 func (q *Queue) show(written *changes) (err error) {
 	q.shown = q.count
+	q.abroad.note(written)
 	q.tell(written)
 	q.renew(written)
 	for _, at := range written.altered {

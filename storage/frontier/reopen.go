@@ -7,11 +7,11 @@ import "errors"
 // when they did. The callers of Take must have ended their leases and wait for the new queue. After an error the
 // queue is closed.
 func (q *Queue) Reopen(o QueueOptions) (*Queue, error) {
-	o.Began, o.Continuous = q.opt.Began, q.opt.Continuous
+	o.Began, o.Continuous, o.Elsewhere = q.opt.Began, q.opt.Continuous, q.opt.Elsewhere
 	if err := q.Close(); err != nil {
 		return nil, err
 	}
-	next, err := q.store.Queue(q.pipeline, o)
+	next, err := q.store.queue(q.pipeline, o)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,8 @@ func (q *Queue) Reopen(o QueueOptions) (*Queue, error) {
 		next.refused[reason].Store(q.refused[reason].Load())
 	}
 	next.mu.Lock()
-	defer next.mu.Unlock()
 	next.first, next.sealed = q.first, q.sealed
+	next.mu.Unlock()
+	next.attach()
 	return next, nil
 }

@@ -49,7 +49,8 @@ func (q *Queue) Start(ctx context.Context, c webrace.Crawl, newRound bool) (Roun
 
 // Begin is Start for a caller who begins many crawls: it does not wait, and one sync of the disk serves all that were
 // begun meanwhile. done is called once, as soon as what it did is durable, and must not block; it is not called for a
-// crawl that cannot be, of which Begin returns why.
+// crawl that cannot be, of which Begin returns why. A crawl that begins in another partition is begun there; done gets
+// the zero Round once that is certain.
 func (q *Queue) Begin(c webrace.Crawl, newRound bool, done func(Round, error)) error {
 	m, err := scope.New(c.Start, c.Scope)
 	if err == nil && c.ID == "" {
@@ -59,18 +60,26 @@ func (q *Queue) Begin(c webrace.Crawl, newRound bool, done func(Round, error)) e
 		return fmt.Errorf("start crawl %q: %w", c.ID, err)
 	}
 	host, _ := scope.Host(c.Start)
-	s := &start{q: q, crawl: c, scope: m, newRound: newRound, host: hostOf(host)}
+	if to, abroad := q.partitionOf(host); abroad {
+		q.sendStart(to, c, newRound, done)
+		return nil
+	}
+	q.begin(&start{q: q, crawl: c, scope: m, newRound: newRound, host: hostOf(host)}, done)
+	return nil
+}
+
+// begin hands in a start that is to be made here.
+func (q *Queue) begin(s *start, done func(Round, error)) {
 	q.mu.Lock()
 	q.watchClock(q.store.now())
 	q.mu.Unlock()
 	q.submit(step{wants: s.wants, apply: s.apply, after: s.after, done: func(err error) {
 		if err != nil {
-			done(Round{}, fmt.Errorf("start crawl %q: %w", c.ID, err))
+			done(Round{}, fmt.Errorf("start crawl %q: %w", s.crawl.ID, err))
 			return
 		}
 		done(s.round, nil)
 	}})
-	return nil
 }
 
 type start struct {
@@ -79,6 +88,7 @@ type start struct {
 	scope    scope.Matcher
 	newRound bool
 	host     hostID
+	received bool // from another partition
 
 	round   Round
 	restart bool // items may have been passed over because the crawl was not started yet
@@ -89,15 +99,9 @@ func (s *start) wants(ch *changes) {
 }
 
 func (s *start) apply(ch *changes) error {
-	cr := s.q.crawls.get(s.crawl.ID)
-	if cr == nil {
-		ch.q.count.crawls++
-		cr = &crawl{number: ch.q.count.crawls}
-		pointer.Store(&cr.now, &pass{Crawl: s.crawl})
-		s.q.crawls.add(s.crawl.ID, cr)
-	}
+	cr := ch.crawl(s.crawl)
 	next := *cr.pass()
-	unfinished := cr.pending.Load() > 0
+	unfinished := cr.unfinished()
 	inThisRun := s.q.crawls.activate(cr)
 	s.restart = unfinished && !inThisRun
 
@@ -108,10 +112,10 @@ func (s *start) apply(ch *changes) error {
 	}
 	next.scope = s.scope
 	if opens {
-		next.landing, next.moves, next.started = landing{}, nil, s.q.opt.Began
-		if now := s.q.store.now(); next.started.IsZero() || isAhead(nanos.Of(next.started), now) {
-			next.started = now
-		}
+		s.q.open(&next, next.number+1)
+	}
+	if s.received && (opens || unfinished) {
+		next.left = true // received again, it opens no other round
 	}
 	walks := opens || unfinished && deeper
 	if walks {
@@ -128,6 +132,29 @@ func (s *start) apply(ch *changes) error {
 	s.round.Resumed = unfinished
 	s.round.Pending = int(cr.pending.Load())
 	return nil
+}
+
+// crawl returns a crawl, made known if it is not yet.
+func (c *changes) crawl(of webrace.Crawl) *crawl {
+	cr := c.q.crawls.get(of.ID)
+	if cr == nil {
+		c.q.count.crawls++
+		cr = &crawl{number: c.q.count.crawls}
+		pointer.Store(&cr.now, &pass{Crawl: of})
+		c.q.crawls.add(of.ID, cr)
+	}
+	return cr
+}
+
+// open makes p that of a new round, whose first pass has this number.
+func (q *Queue) open(p *pass, number uint32) {
+	p.landing, p.moves, p.started = landing{}, nil, q.opt.Began
+	if now := q.store.now(); p.started.IsZero() || isAhead(nanos.Of(p.started), now) {
+		p.started = now
+	}
+	if q.abroad != nil {
+		p.spread = spread{opened: number, led: p.led}
+	}
 }
 
 // offer queues the start. Nothing but the rules and the lists of what is blocked can refuse it: it lies

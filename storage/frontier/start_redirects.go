@@ -60,6 +60,12 @@ func (o *offer) land(ch *changes, cand *candidate) error {
 			continue
 		}
 		next := *b.crawl.pass()
+		if o.links.Redirects < next.hops {
+			continue // another partition knows of one further on
+		}
+		if o.q.abroad != nil {
+			next.hops = o.links.Redirects
+		}
 		var err error
 		next.moves = next.movedBy(cand.former, cand.url)
 		if next.landing, err = newLanding(cand.url, next.Scope); err != nil {

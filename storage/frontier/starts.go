@@ -18,11 +18,10 @@ type ranCrawl struct {
 	refused Reason // its start is, by a rule or a list
 }
 
-// ran returns the crawls of this run.
+// ran returns the crawls of this run that begin here.
 func (q *Queue) ran() (all []ranCrawl) {
 	for _, cr := range q.crawls.all() {
-		if cr.active.Load() {
-			p := cr.pass()
+		if p := cr.pass(); cr.active.Load() && q.beginsHere(p) {
 			why, _ := q.opt.Gate.Admit(p.Start)
 			all = append(all, ranCrawl{p.Crawl, reasonOf(why)})
 		}

@@ -94,6 +94,7 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	for _, q := range open {
 		q.fail(ErrClosed)
+		q.detach()
 	}
 	err := s.committer.close()
 	s.news.close()

@@ -1,0 +1,322 @@
+package frontier
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/webrace/webrace"
+)
+
+// post is what the partitions of a cluster have in common, in memory: their inboxes, and where crawls that have left
+// their home wait for URLs. Whoever tests says when something arrives.
+type post struct {
+	of func(host string) int
+
+	mu   sync.Mutex
+	rows []*letter
+	wait map[string]map[int]bool // by crawl: in which partitions it waits for URLs
+	over bool
+}
+
+type letter struct{ Envelope }
+
+// box is the post as one partition has it.
+type box struct {
+	*post
+	here int
+	to   Receiver
+	acks []func(error) // of what was sent, and is not told to have arrived
+}
+
+func (b *box) Here() int          { return b.here }
+func (b *box) Of(host string) int { return b.of(host) }
+
+func (b *box) Send(all []Envelope, done func(error)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range all {
+		b.rows = append(b.rows, &letter{e})
+	}
+	b.acks = append(b.acks, done)
+}
+
+func (b *box) Attach(to Receiver) (detach func()) {
+	b.to = to
+	return func() { b.to = nil }
+}
+
+func (b *box) Over() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.over
+}
+
+// ack tells the queue that what it sent has arrived.
+func (b *box) ack() {
+	b.mu.Lock()
+	acks := b.acks
+	b.acks = nil
+	b.mu.Unlock()
+	for _, done := range acks {
+		done(nil)
+	}
+}
+
+// inbox returns what waits for the partition.
+func (b *box) inbox() (all []*letter) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.rows {
+		if l.To == b.here {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// receive has the queue receive a letter, which stays.
+func (b *box) receive(t *testing.T, l *letter) {
+	t.Helper()
+	got := make(chan error, 1)
+	b.to.Receive(l.Data, func(err error) { got <- err })
+	if err := <-got; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// take notes for which crawls of letters that were received URLs wait, and takes the letters away.
+func (b *box) take(letters ...*letter) {
+	for _, l := range letters {
+		for i, pending := range b.to.Pending(l.Passes) {
+			b.note(l.Passes[i].Crawl, pending)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rows = slices.DeleteFunc(b.rows, func(l *letter) bool { return slices.Contains(letters, l) })
+}
+
+func (b *box) note(crawl string, pending bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.wait[crawl] == nil {
+		b.wait[crawl] = map[int]bool{}
+	}
+	b.wait[crawl][b.here] = pending
+}
+
+// look notes which crawls wait for nothing here any more.
+func (b *box) look() {
+	b.mu.Lock()
+	var passes []Pass
+	for crawl, by := range b.wait {
+		if by[b.here] {
+			passes = append(passes, Pass{Crawl: crawl})
+		}
+	}
+	b.mu.Unlock()
+	for i, pending := range b.to.Pending(passes) {
+		b.note(passes[i].Crawl, pending)
+	}
+}
+
+// end ends the passes of crawls that begin here and are over everywhere, and returns them.
+func (b *box) end(t *testing.T) (ended []Pass) {
+	t.Helper()
+	for _, p := range b.to.Leaving() {
+		if b.waits(p.Crawl) {
+			continue
+		}
+		got := make(chan error, 1)
+		b.to.End(p, func(err error) { got <- err })
+		if err := <-got; err != nil {
+			t.Fatal(err)
+		}
+		ended = append(ended, p)
+	}
+	return ended
+}
+
+// waits reports whether a crawl waits for anything outside its home.
+func (b *box) waits(crawl string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.rows {
+		if slices.ContainsFunc(l.Passes, func(p Pass) bool { return p.Crawl == crawl }) {
+			return true
+		}
+	}
+	for _, pending := range b.wait[crawl] {
+		if pending {
+			return true
+		}
+	}
+	return false
+}
+
+// pair are the queues of two partitions: a host of which the name begins with "b" is of the second.
+type pair struct {
+	t     *testing.T
+	boxes [2]*box
+	f     [2]*fixture
+}
+
+func newPair(t *testing.T) *pair {
+	p := &pair{t: t}
+	all := &post{wait: map[string]map[int]bool{}, of: func(host string) int {
+		if host[0] == 'b' {
+			return 1
+		}
+		return 0
+	}}
+	for i := range p.f {
+		p.boxes[i] = &box{post: all, here: i}
+		p.f[i] = newFixture(t, QueueOptions{Fresh: -1, Wait: -1, Elsewhere: p.boxes[i]})
+	}
+	return p
+}
+
+// offer offers links of a page that is out, and reports what came of them once that is certain.
+func (p *pair) offer(at int, l *Lease, links webrace.Links) (got Offered) {
+	p.t.Helper()
+	r := l.Request()
+	links.From, links.Reach = r.URL, r.Reach
+	done := false
+	p.f[at].q.Offer(&links, func(o Offered, err error) {
+		if err != nil {
+			p.t.Error(err)
+		}
+		got, done = o, true
+	})
+	p.f[at].waitForCommit()
+	early := done
+	p.boxes[at].ack()
+	if !done || early != (got.Sent == 0) {
+		p.t.Errorf("an offer is done before all of it is certain to arrive: %v; or never: %v", early, !done)
+	}
+	return got
+}
+
+// deliver delivers everything to a partition, twice.
+func (p *pair) deliver(to int) {
+	p.t.Helper()
+	all := p.boxes[to].inbox()
+	for range 2 {
+		for _, l := range all {
+			p.boxes[to].receive(p.t, l)
+		}
+	}
+	p.boxes[to].take(all...)
+}
+
+func (p *pair) ends(at int) int {
+	for _, b := range p.boxes {
+		b.look()
+	}
+	return len(p.boxes[at].end(p.t))
+}
+
+func TestALinkToAHostOfAnotherPartitionIsFetchedThere(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	p.f[0].start(crawlOf("a.org"), true)
+	l := p.f[0].take()
+	links := webrace.Links{Via: webrace.ViaLink, URLs: []string{"http://b.org/1", "http://a.org/1", "http://b.org/2"}}
+	if o := p.offer(0, l, links); o.Accepted != 1 || o.Sent != 2 {
+		t.Errorf("one link is here, and two are sent: %+v", o)
+	}
+	if o := p.offer(0, l, links); o.Refused[Repeat] != 3 {
+		t.Errorf("they are repeats: %+v", o)
+	}
+	p.f[0].done(l)
+	p.f[0].done(p.f[0].take())
+	if s := p.f[0].q.Stats(); s.Known != 2 {
+		t.Errorf("a link to another partition is counted here: %+v", s)
+	}
+	if p.ends(0) != 0 {
+		t.Error("the round is over while links are on their way")
+	}
+	p.deliver(1)
+	if p.ends(0) != 0 {
+		t.Error("the round is over before the pages of another partition are done")
+	}
+	for range 2 {
+		l := p.f[1].take()
+		p.f[1].wantReach(l, webrace.Reach{Crawl: "a.org", Distance: 1})
+		p.f[1].done(l)
+	}
+	p.f[1].none()
+	if p.ends(0) != 1 || p.ends(0) != 0 {
+		t.Error("the round is not over, once, when all is done")
+	}
+}
+
+func TestARunIsOverWhenItIsOverEverywhere(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	for i := range p.f {
+		p.f[i].q.Seal()
+	}
+	p.f[0].start(crawlOf("a.org"), true)
+	l := p.f[0].take()
+	p.offer(0, l, webrace.Links{Via: webrace.ViaLink, URLs: []string{"http://b.org/"}})
+	if p.f[0].q.Idle() {
+		t.Error("a queue is idle while a page is out")
+	}
+	p.f[0].done(l)
+	p.f[0].none()
+	if !p.f[0].q.Idle() {
+		t.Error("a queue with nothing to hand out is not idle")
+	}
+	if _, _, err := p.f[0].q.try(p.f[0].now()); err != nil {
+		t.Errorf("the run of a partition ends before all others: %v", err)
+	}
+	p.boxes[0].mu.Lock()
+	p.boxes[0].over = true
+	p.boxes[0].mu.Unlock()
+	p.f[0].q.Wake()
+	p.f[0].end()
+}
+
+func TestACrawlIsBegunWhereItsStartIs(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	var got Round
+	began := false
+	if err := p.f[0].q.Begin(crawlOf("b.org"), true, func(r Round, err error) { got, began = r, err == nil }); err != nil || began {
+		t.Fatalf("begun: %v, %v", began, err)
+	}
+	p.boxes[0].ack()
+	if !began || got != (Round{}) {
+		t.Errorf("begun: %v, as %+v", began, got)
+	}
+	p.deliver(1)
+	p.f[1].crash() // and then the letter is there again
+	p.f[1].done(p.f[1].take())
+	p.f[1].none()
+	if status, err := p.f[1].s.CrawlStatus("p", "b.org"); err != nil || status.Round != 1 || status.Pending == 0 {
+		t.Errorf("the first round is to be open until all of the cluster have done with it: %+v, %v", status, err)
+	}
+	if p.ends(1) != 1 {
+		t.Error("the round is not over")
+	}
+	if status, err := p.f[1].s.CrawlStatus("p", "b.org"); err != nil || status.Pending != 0 {
+		t.Errorf("the round is over: %+v, %v", status, err)
+	}
+}
+
+func TestWhatCannotBeReadIsToldApart(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	nowhere := (&message{start: true, passes: []carried{{Crawl: webrace.Crawl{ID: "x", Start: "nowhere"}}}}).encode()
+	for _, data := range [][]byte{nil, {messageSchema}, {messageSchema + 1}, nowhere} {
+		p.f[0].q.Receive(data, func(err error) {
+			var unreadable *EnvelopeError
+			if !errors.As(err, &unreadable) {
+				t.Errorf("%x: %v", data, err)
+			}
+		})
+	}
+}
