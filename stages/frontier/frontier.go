@@ -125,6 +125,8 @@ type stage struct {
 	starting chan struct{} // has a place for each crawl that is begun at once
 	begins   sync.Map      // of these, by id, a channel that is closed when it has begun
 
+	elsewhere frontier.Elsewhere // nil: all hosts are this queue's
+
 	mu           sync.Mutex
 	queue        *frontier.Queue
 	stopWatching context.CancelFunc
@@ -170,6 +172,11 @@ func (s *stage) Open(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if open, err := pipeline.Resource[frontier.OpenElsewhere](s.env); err == nil && open != nil {
+		if s.elsewhere, err = open(s.env.Pipeline); err != nil {
+			return err
+		}
+	}
 	options, lists, err := s.queueOptions(s.options)
 	if err != nil {
 		return err
@@ -195,6 +202,7 @@ func (s *stage) queueOptions(o Options) (frontier.QueueOptions, *lists, error) {
 	s.unscored.Store(options.Order != frontier.BestFirst)
 	options.Continuous, options.Gone, options.LedTo = s.env.Continuous, s.gone, s.ledTo
 	options.Dropped, options.ClockSetBack = s.refused, s.clockSetBack
+	options.Elsewhere, options.Received = s.elsewhere, s.started
 	return options, lists, err
 }
 
@@ -390,7 +398,11 @@ func (s *stage) await(ctx context.Context, links *webrace.Links) error {
 	return nil
 }
 
+// started tells of a round that was begun or resumed here. One that is in another partition is told of there.
 func (s *stage) started(url string, round frontier.Round) {
+	if round.Number == 0 {
+		return
+	}
 	if round.Refused != 0 {
 		s.refused(round.Refused)
 	}
@@ -407,6 +419,9 @@ func (s *stage) offer(links *webrace.Links, it *pipeline.Item) {
 	s.env.Counter("offered").Add(int64(len(links.URLs)))
 	s.queue.Offer(links, func(o frontier.Offered, err error) {
 		s.env.Counter("accepted").Add(int64(o.Accepted))
+		if o.Sent > 0 {
+			s.env.Counter("sent").Add(int64(o.Sent))
+		}
 		for reason, n := range o.Refused {
 			if n > 0 {
 				s.env.Counter("refused_" + frontier.Reason(reason).String()).Add(int64(n))
