@@ -37,8 +37,8 @@ type abroad struct {
 	resting bool                // alone, the queue would end its run
 }
 
-// joinCluster makes the queue one of a cluster. The crawls whose rounds are not over go on at once: whoever started them
-// may have done so in another partition, and does not do so again when this one is opened again.
+// joinCluster makes the queue one of a cluster. The crawls whose rounds are not over go on at once: they may have been
+// started in another partition, which does not start them again when this one is opened again.
 func (q *Queue) joinCluster(e Elsewhere) {
 	q.abroad = &abroad{Elsewhere: e, waits: map[string]struct{}{}, leaving: map[string]uint32{}}
 	for _, cr := range q.crawls.all() {
