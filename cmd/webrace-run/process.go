@@ -78,17 +78,35 @@ func (p *process) run(ctx context.Context, loaded *config.Config, names []string
 	return p.results(runs, interrupted)
 }
 
+// startedAtOnce is how many sessions start at the same time. They wait for the disk, above all.
+const startedAtOnce = 8
+
 // start starts the pipelines of all sessions, or returns those that it had started when one would not.
 func (p *process) start(ctx context.Context, loaded *config.Config, names []string) (runs []*pipeline.Run, err error) {
 	upstream := make(chan struct{})
 	options := pipeline.RunOptions{
 		Logger: p.out.logger, Upstream: upstream, Continuous: p.continuous, Tracer: p.tracer, Memory: p.memory, Around: p.around, Dry: p.dry,
 	}
+	errs := make([]error, len(p.sessions))
+	var starting sync.WaitGroup
+	room := make(chan struct{}, startedAtOnce)
+	for i, s := range p.sessions {
+		room <- struct{}{}
+		starting.Go(func() {
+			errs[i] = s.start(ctx, loaded, names, options, p.admin.Await)
+			<-room
+		})
+	}
+	starting.Wait()
 	for _, s := range p.sessions {
-		err = s.start(ctx, loaded, names, options, p.admin.Await)
 		runs = append(runs, s.runs...)
-		if err != nil {
-			return runs, err
+	}
+	if err := errors.Join(errs...); err != nil {
+		return runs, err
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(runs, func(run *pipeline.Run) bool { return run.Graph().Name == name }) {
+			p.out.note("pipeline %s does its work once for all, on another node of the cluster", name)
 		}
 	}
 	var feeders sync.WaitGroup

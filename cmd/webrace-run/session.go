@@ -22,6 +22,7 @@ type session struct {
 	commands func(context.Context, remote.Call) int // runs those of webrace-store over dir alone; nil: the process does
 
 	elsewhere func(pipeline string, s pipeline.Spec) bool       // reports which sources another session has; nil: none
+	here      frontier.Here                                     // of a partition; nil: it is all there is
 	rest      func(pipeline string) (frontier.Elsewhere, error) // of the cluster; nil: there is none
 }
 
@@ -63,7 +64,8 @@ func (s *session) resources() *pipeline.Resources {
 	pipeline.Provide[pipeline.OpenStates](r, func() (pipeline.States, error) { return s.dir.States() })
 	pipeline.Provide[credentials.Open](r, func() (credentials.Source, error) { return s.dir.Control() })
 	pipeline.Provide[httprequest.Open](r, func() (httprequest.Source, error) { return s.dir.Control() })
-	if s.rest != nil {
+	if s.here != nil {
+		pipeline.Provide(r, s.here)
 		pipeline.Provide[frontier.OpenElsewhere](r, s.rest)
 	}
 	return r
