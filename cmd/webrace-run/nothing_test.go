@@ -43,6 +43,9 @@ var storeCommands = map[string]underDamage{
 	"cache meta":      {"SITE/", cli.Environment},
 	"cache stats":     {"", cli.Environment},
 	"cache versions":  {"SITE/", cli.Environment},
+	"cluster create":  {"", cli.Usage}, // there is no database
+	"cluster skip":    {"1 1", cli.Usage},
+	"cluster status":  {"", cli.Usage},
 	"control copy":    {"--to OUT-control", cli.OK},
 	"dlq list":        {"", cli.OK},
 	"dlq purge":       {"--all", cli.OK},

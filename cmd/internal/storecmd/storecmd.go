@@ -44,7 +44,7 @@ func newRoot(globals *cli.Globals) *cobra.Command {
 		newURD(globals), newACI(globals), newOwner(globals), newSecret(globals), newCache(globals),
 		newSearch(globals), newQuads(globals), newExplain(globals), newRematch(globals), newWhy(globals),
 		newFrontier(globals), newScope(globals), newDLQ(globals), newGC(globals),
-		newFsck(globals), newBackup(globals), newRestore(globals), newControl(globals),
+		newFsck(globals), newBackup(globals), newRestore(globals), newControl(globals), newCluster(globals),
 	)
 	cli.Versioned(root)
 	cli.Strict(root)

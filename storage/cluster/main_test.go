@@ -1,0 +1,10 @@
+package cluster
+
+import (
+	"os"
+	"testing"
+
+	"github.com/webrace/webrace/internal/testutil/postgres"
+)
+
+func TestMain(m *testing.M) { os.Exit(postgres.Main(m)) }

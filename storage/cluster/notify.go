@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// What others have written is found by looking every second, and sooner if a notification comes. That is sent apart
+// from what it tells of, because a transaction that notifies holds a lock of the whole server while it commits.
+
+const (
+	channel     = "webrace_cluster"
+	lookEvery   = time.Second
+	tellEvery   = time.Second / 20
+	listenAgain = 10 * time.Second
+)
+
+// tellOthers has other nodes look soon.
+func (c *Cluster) tellOthers() {
+	select {
+	case c.news <- struct{}{}:
+	default: // they are told anyway
+	}
+}
+
+func (c *Cluster) tell() {
+	for {
+		select {
+		case <-c.news:
+		case <-c.ended.Done():
+			return
+		}
+		_, _ = c.db.ExecContext(c.ended, `SELECT pg_notify($1, $2)`, channel, c.boot) // what is not told is found anyway
+		select {
+		case <-time.After(tellEvery):
+		case <-c.ended.Done():
+			return
+		}
+	}
+}
+
+// listen has all partitions look into their inboxes when another node has written.
+func (c *Cluster) listen() {
+	for c.ended.Err() == nil {
+		_ = c.listenOnce() // what is not told is found anyway
+		select {
+		case <-time.After(listenAgain):
+		case <-c.ended.Done():
+		}
+	}
+}
+
+func (c *Cluster) listenOnce() error {
+	conn, err := pgx.ConnectConfig(c.ended, c.config)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(c.ended, "LISTEN "+channel); err != nil {
+		return err
+	}
+	for {
+		told, err := conn.WaitForNotification(c.ended)
+		if err != nil {
+			return err
+		}
+		if told.Payload == c.boot {
+			continue
+		}
+		c.mu.Lock()
+		for l := range c.links {
+			l.lookSoon()
+		}
+		c.mu.Unlock()
+	}
+}

@@ -1,0 +1,99 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Status is how a cluster stands.
+type Status struct {
+	Shape
+	Nodes []NodeStatus
+	Runs  []RunStatus
+}
+
+// NodeStatus is how a node stands. One that never ran has no place.
+type NodeStatus struct {
+	Node       int
+	Partitions int           // that it has
+	Place      string        // where it keeps them
+	Alive      bool          // it was seen lately
+	Seen       time.Duration // how long ago it was; 0 of one that has ended
+	Config     string        // which configuration it runs
+	Inbox      int           // envelopes that wait for its partitions
+}
+
+// RunStatus is how a run stands that ends on all nodes.
+type RunStatus struct {
+	Pipeline string
+	Number   int64
+	Over     bool
+	Busy     int // partitions that have something left to do, or have not taken part
+}
+
+// StatusOf returns how the cluster in a database stands.
+func StatusOf(ctx context.Context, address string) (s Status, err error) {
+	db, _, name, err := open(address)
+	if err != nil {
+		return s, err
+	}
+	defer db.Close()
+	if s.Shape, err = shapeOf(ctx, db); err != nil {
+		return s, explained("look at the cluster in", name, err)
+	}
+	rows, err := db.QueryContext(ctx, `SELECT i, (SELECT count(*) FROM webrace.part WHERE node = i), coalesce(place, ''),
+			coalesce(seen > clock_timestamp() - make_interval(secs => $1), FALSE),
+			CASE WHEN isfinite(seen) THEN extract(epoch FROM clock_timestamp() - seen) ELSE 0 END::float8,
+			coalesce(config, ''), (SELECT count(*) FROM webrace.inbox JOIN webrace.part USING (p) WHERE node = i)
+		FROM generate_series(0, $2 - 1) AS i LEFT JOIN webrace.node USING (i) ORDER BY i`, deadAfter, s.Shape.Nodes)
+	if err != nil {
+		return s, explained("look at the cluster in", name, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n NodeStatus
+		var ago float64
+		if err := rows.Scan(&n.Node, &n.Partitions, &n.Place, &n.Alive, &ago, &n.Config, &n.Inbox); err != nil {
+			return s, err
+		}
+		n.Seen = time.Duration(ago * float64(time.Second))
+		s.Nodes = append(s.Nodes, n)
+	}
+	if err := rows.Err(); err != nil {
+		return s, err
+	}
+	runs, err := db.QueryContext(ctx, `SELECT pipeline, number, over, (SELECT count(*) FROM webrace.quiet AS q WHERE q.pipeline = run.pipeline AND NOT quiet)
+		FROM webrace.run ORDER BY pipeline`)
+	if err != nil {
+		return s, explained("look at the cluster in", name, err)
+	}
+	defer runs.Close()
+	for runs.Next() {
+		var r RunStatus
+		if err := runs.Scan(&r.Pipeline, &r.Number, &r.Over, &r.Busy); err != nil {
+			return s, err
+		}
+		s.Runs = append(s.Runs, r)
+	}
+	return s, runs.Err()
+}
+
+// Skip removes an envelope that a partition cannot read, and what it would have caused, and reports whether it was
+// there.
+func Skip(ctx context.Context, address string, p int, id int64) (bool, error) {
+	db, _, name, err := open(address)
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	done, err := db.ExecContext(ctx, `DELETE FROM webrace.inbox WHERE p = $1 AND id = $2`, p, id)
+	if hasCode(err, codeNoTable, codeNoSchema) {
+		err = ErrNone
+	}
+	if err != nil {
+		return false, explained(fmt.Sprintf("skip envelope %d of partition %d in", id, p), name, err)
+	}
+	n, err := done.RowsAffected()
+	return n > 0, err
+}

@@ -1,0 +1,29 @@
+package control
+
+import (
+	"github.com/jackc/pgx/v5"
+)
+
+// ParseConfig returns how to connect to the database that a store is on, for what others keep beside the store, and how
+// that is named in messages.
+func ParseConfig(address string) (config *pgx.ConnConfig, name string, err error) {
+	if config, err = parseURL(address); err != nil {
+		return nil, "", err
+	}
+	prepareConnections(config)
+	return config, nameOf(config), nil
+}
+
+// AsAway makes an error of a database that time may mend an [AwayError], which is worth waiting for.
+func AsAway(name string, err error) error {
+	if err != nil && isAway(err) {
+		return &AwayError{name, err}
+	}
+	return err
+}
+
+// Advised adds to an error of a server what a person can do about it.
+func Advised(err error) string {
+	advice, _ := postgresAdvice(err)
+	return advice
+}
