@@ -2,11 +2,21 @@ package main
 
 import (
 	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"slices"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/storecmd"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/cluster"
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/diskspace"
+	"github.com/webrace/webrace/storage/frontier"
 )
 
 // fitsCluster refuses what cannot be where this machine is a node of a cluster.
@@ -14,10 +24,122 @@ func (l *launch) fitsCluster() error {
 	if l.config.Cluster == nil {
 		return nil
 	}
-	return &cli.Error{Status: cli.Environment, Err: errors.New("[cluster]: this program does not run pipelines as a node yet; without [cluster], it runs them alone")}
+	const ask = "store what is asked for with webrace-store urd add, or urd import, and run the pipeline webrace on all nodes"
+	switch {
+	case !cli.PlaceOf(l.config).Node:
+		return cli.Wrongf("--data %s is a partition: a node runs all that it has, so name the data directory that these are in", l.config.Data)
+	case l.flags.dry.dry:
+		return cli.Wrongf("--dry: a node of a cluster does not run dry; try it without [cluster]")
+	case l.flags.urds != "":
+		return cli.Wrongf("--urds: a node of a cluster does not run for some URDs alone: %s", ask)
+	case l.flags.before != nil:
+		return cli.Wrongf("a node of a cluster does not run this command: %s", ask)
+	}
+	return nil
 }
 
-// sessions returns the sessions of the process: one for its data directory.
-func (l *launch) sessions(_ context.Context, dir *storage.Dir, _ *diskspace.Watch) ([]*session, func(), error) {
-	return []*session{{dir: dir}}, func() {}, nil
+// sessions returns the sessions of the process: one for its data directory, or, on a node of a cluster, one for each of
+// its partitions. The function that is returned closes what they have.
+func (l *launch) sessions(ctx context.Context, dir *storage.Dir, room *diskspace.Watch) ([]*session, func(), error) {
+	if l.config.Cluster == nil {
+		return []*session{{dir: dir}}, func() {}, nil
+	}
+	n := &node{launch: l}
+	if err := n.open(ctx, dir, room); err != nil {
+		n.close()
+		return nil, nil, err
+	}
+	return n.parts, n.close, nil
+}
+
+// node is what a node of a cluster has open: its partitions, each of which is a session.
+type node struct {
+	*launch
+	cluster *cluster.Cluster
+	parts   []*session
+}
+
+func (n *node) open(ctx context.Context, dir *storage.Dir, room *diskspace.Watch) error {
+	place := cli.PlaceOf(n.config)
+	store, err := dir.Control()
+	if err != nil {
+		return err
+	}
+	n.cluster, err = cluster.Open(ctx, n.config.Cluster.Database, n.config.Cluster.Node, cluster.Options{
+		Place: placeOf(dir), Config: n.digest(), Retry: room.Do, Logger: n.out.logger,
+	})
+	if err != nil {
+		return &cli.Error{Status: cli.Environment, Err: err}
+	}
+	mine, caches := n.cluster.Mine(), budgetOf(n.config).caches()
+	cache := storage.NewCache(caches)
+	defer cache.Unref() // the directories keep it
+	options := storage.Options{DiskSpace: room, Cache: cache, Caches: caches / int64(max(len(mine), 1))}
+	for _, p := range mine {
+		if err := n.openPartition(place, p, store, options); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placeOf names a data directory among those of all machines.
+func placeOf(dir *storage.Dir) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return host + ":" + dir.Path("")
+}
+
+// digest is the same for nodes that run the same pipelines with the same options.
+func (n *node) digest() string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(slices.Values(n.names)) {
+		graph, err := n.config.Graph(name)
+		if err != nil {
+			continue // it was found when the run was prepared
+		}
+		for _, e := range graph.Edges {
+			fmt.Fprintln(h, e.From, e.Port, e.To)
+		}
+		for _, s := range graph.Stages {
+			fmt.Fprintln(h, s.Name, s.Spec.Type, s.Common)
+			for _, option := range config.Settings(s) {
+				fmt.Fprintln(h, option.Name, option.Value)
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:4])
+}
+
+func (n *node) openPartition(place cli.Place, p int, store *control.Store, options storage.Options) error {
+	dir, err := place.OpenPartition(p, store, options)
+	if err != nil {
+		return err
+	}
+	first := len(n.parts) == 0
+	n.parts = append(n.parts, &session{
+		name: cli.PartitionName(p), dir: dir, commands: storecmd.Answer(dir),
+		elsewhere: func(name string, s pipeline.Spec) bool {
+			return s.Once && n.partitionOf(name) != p || s.PerProcess && !first
+		},
+		here: func(host string) bool { return n.partitionOf(host) == p },
+		rest: func(name string) (frontier.Elsewhere, error) {
+			return n.cluster.Elsewhere(name, p, !n.flags.continuous)
+		},
+	})
+	return nil
+}
+
+// partitionOf returns the partition that a host is of, or that what a pipeline does once is in.
+func (n *node) partitionOf(name string) int { return cluster.PartitionOf(name, n.cluster.Partitions) }
+
+func (n *node) close() {
+	if n.cluster != nil {
+		n.cluster.Close()
+	}
+	for _, s := range n.parts {
+		s.dir.Close()
+	}
 }
