@@ -291,6 +291,9 @@ func (l *link) endRun(asks bool) error {
 		}
 		return l.db.QueryRowContext(ctx, `SELECT over OR number > $2 FROM webrace.run WHERE pipeline = $1`, l.pipeline, l.number).Scan(&over)
 	})
+	if err == nil && over { // nothing is noted any more: what is not over now waits for the next run
+		err = l.endPasses()
+	}
 	if err != nil || !over {
 		return err
 	}
