@@ -276,6 +276,9 @@ func (o *offer) apply(ch *changes) error {
 			return err
 		}
 		if len(rec.marks) > 0 && rec.redirect != r.target {
+			if err := ch.joined(rec, &candidate{host: (&item{url: r.url}).host()}, true); err != nil {
+				return err
+			}
 			rec.redirect, rec.dirty = r.target, true
 		}
 		ch.q.redirected(r.from)

@@ -296,3 +296,31 @@ func TestAfterACrashThePagesOfAListAreHandedOutOneAfterTheOther(t *testing.T) {
 		}
 	}
 }
+
+// So is where a URL redirects to, if the process died after that was durable: in this round it is not asked again.
+func TestAfterACrashItIsKnownWhereAURLRedirectsTo(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{Fresh: -1})
+	redirects := func() *Lease {
+		f.start(crawlOf("a.org"), true)
+		l := f.take()
+		f.wantURL(l, "http://a.org/")
+		f.offer(webrace.Links{From: "http://a.org/", Reach: l.Request().Reach, Via: webrace.ViaRedirect, Redirects: 1, URLs: []string{"http://b.org/"}})
+		return l
+	}
+	redirects()
+	f.crash()
+	l := redirects()
+	f.start(webrace.Crawl{ID: "other", Start: "http://c.org/", Scope: webrace.ScopeAny}, true)
+	f.finish(l, f.visited(302, 0))
+	for range 2 {
+		l := f.take()
+		if l.Request().URL == "http://c.org/" {
+			f.links(l, "http://a.org/")
+		}
+		f.done(l)
+	}
+	l = f.take()
+	f.wantURL(l, "http://b.org/")
+	f.wantReach(l, webrace.Reach{Crawl: "other", Distance: 1})
+}
