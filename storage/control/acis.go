@@ -54,12 +54,9 @@ func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (
 		if err != nil {
 			return err
 		}
-		for i := range rows {
-			if err := e.put(&rows[i]); err != nil {
-				return err
-			}
+		if err = e.put(rows); err == nil {
+			err = e.complete()
 		}
-		err = e.complete()
 		if err == nil && s.postgres != nil {
 			err = s.countACIs(ctx, tx, e.last)
 		}

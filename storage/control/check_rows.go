@@ -3,7 +3,6 @@ package control
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -74,7 +73,7 @@ func (c *checker) urd(have storedURD) error {
 	default:
 		return nil
 	}
-	_, err = c.found("URD other than its XML", have.columns.id, what, func(tx *sql.Tx) error { return rewriteURD(c.ctx, tx, want) }, aside)
+	_, err = c.found("URD other than its XML", have.columns.id, what, func(tx *sql.Tx) error { return c.rewriteURD(tx, want) }, aside)
 	return err
 }
 
@@ -116,11 +115,11 @@ func rederiveURD(have storedURD) (want storedURD, err error) {
 	return want, err
 }
 
-func rewriteURD(ctx context.Context, tx *sql.Tx, want storedURD) error {
-	_, err := tx.ExecContext(ctx, "UPDATE urd SET id = ?, owner = ?, uri = ?, crawl = ?, start = ?, protocol = ?, host = ?, urgency = ?, keywords = ?, nodes = ? WHERE n = ?",
+func (c *checker) rewriteURD(tx *sql.Tx, want storedURD) error {
+	_, err := tx.ExecContext(c.ctx, "UPDATE urd SET id = ?, owner = ?, uri = ?, crawl = ?, start = ?, protocol = ?, host = ?, urgency = ?, keywords = ?, nodes = ? WHERE n = ?",
 		append(want.columns.args(), want.nodes, want.n)...)
 	if err == nil {
-		_, err = tx.ExecContext(ctx, "DELETE FROM keyword WHERE urd = ?", want.n)
+		_, err = tx.ExecContext(c.ctx, "DELETE FROM keyword WHERE urd = ?", want.n)
 	}
 	if err != nil {
 		return err
@@ -129,7 +128,7 @@ func rewriteURD(ctx context.Context, tx *sql.Tx, want storedURD) error {
 	for _, key := range want.keywords {
 		keywords = append(keywords, key, want.n)
 	}
-	rows := newStatements(ctx, tx)
+	rows := c.store.newStatements(c.ctx, tx)
 	return rows.insertRows(keywordRows, 2, keywords)
 }
 

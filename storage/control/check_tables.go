@@ -124,7 +124,7 @@ func (c *checker) leftOver(have schema) (repaired bool, err error) {
 		return true, nil
 	}
 	return c.found("half-applied migration", name, "a migration has not removed what it read", func(tx *sql.Tx) error {
-		p, err := newPutter(c.ctx, tx, nil)
+		p, err := c.store.newPutter(c.ctx, tx, nil)
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func (c *copying) table(table string) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	writer := newStatements(c.ctx, c.to)
+	writer := c.target.newStatements(c.ctx, c.to)
 	into := table + " (" + strings.Join(columns, ", ") + ")"
 	var values []any
 	for found.Next() {

@@ -39,7 +39,7 @@ func PutUnlocked(ctx context.Context, s *Store, acis []*xmlschema.ACI, beforeCom
 				err = tx.QueryRowContext(ctx, "SELECT nextval('unlocked') - 1").Scan(&e.last)
 			}
 			if err == nil {
-				err = e.put(&rows[i])
+				err = e.put(rows[i : i+1])
 			}
 		}
 		beforeCommit()

@@ -3,7 +3,7 @@ package control
 import (
 	"context"
 	"database/sql"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -68,28 +68,26 @@ const mostCompared = 64
 
 // mirrors finds in one transaction whether an ACI is of a mirror, and lists it then.
 type mirrors struct {
-	ctx                               context.Context
-	sameText, sameMatched, listed     *sql.Stmt
-	twin                              *sql.Stmt
-	list, listing, count, read, write *sql.Stmt
-	note                              *sql.Stmt
-	longer                            []int64 // the ACIs in which something was listed, by seq
+	*statements
+	texts, matches candidates       // by what a group shows
+	listed         map[listing]bool // in the candidates
+	longer         []int64          // the ACIs in which something was listed, by Seq
+
+	listings, shown []any // rows to be inserted for the group
 }
 
-func newMirrors(ctx context.Context, tx *sql.Tx) (*mirrors, error) {
-	m := &mirrors{ctx: ctx}
-	return m, prepareAll(ctx, tx, []statement{
-		{&m.sameText, "SELECT seq, document, likeness FROM shown WHERE text = ? ORDER BY seq DESC LIMIT ?"},
-		{&m.sameMatched, "SELECT seq, document, likeness FROM shown WHERE matched = ? ORDER BY seq DESC LIMIT ?"},
-		{&m.twin, "SELECT seq FROM aci WHERE id = ?1 UNION SELECT seq FROM mirror WHERE id = ?1 LIMIT 1"},
-		{&m.listed, "SELECT EXISTS (SELECT 1 FROM mirror WHERE seq = ? AND url = ?)"},
-		{&m.list, "INSERT INTO mirror (id, seq, url, version) VALUES (?, ?, ?, ?)"},
-		{&m.listing, "SELECT url, version FROM mirror WHERE seq = ? ORDER BY n LIMIT ?"},
-		{&m.count, "SELECT count(*) FROM mirror WHERE seq = ?"},
-		{&m.read, "SELECT xml FROM aci WHERE seq = ?"},
-		{&m.write, "UPDATE aci SET xml = ?, nodes = ? WHERE seq = ?"},
-		{&m.note, "INSERT INTO shown VALUES (?, ?, ?, ?, ?)"},
-	})
+// candidates are ACIs by a fingerprint, the latest first, and at most [mostCompared].
+type candidates map[int64][]candidate
+
+type candidate struct {
+	seq, document int64
+	likeness      uint64
+}
+
+// listing is a URL that is listed in an ACI.
+type listing struct {
+	seq int64
+	url string
 }
 
 // prints are the fingerprints of an ACI as the table shown has them.
@@ -105,154 +103,209 @@ func printsOf(a *xmlschema.ACI) (prints, bool) {
 	return prints{document, of("text", d.Shown), of("matched", d.Matched), int64(d.Likeness)}, d.Shown != 0
 }
 
-// add lists an ACI in an earlier one if it is of a mirror, and reports whether it is.
-func (m *mirrors) add(r *row) (bool, error) {
-	p, known := printsOf(r.ACI)
-	if !known {
-		return false, nil
-	}
-	seq, err := m.find(m.sameText, p.text, r, p.document, func(uint64) bool { return true })
-	if err == nil && seq == 0 {
-		seq, err = m.find(m.sameMatched, p.matched, r, p.document, func(of uint64) bool { return simhash.Alike(of, r.Docbase.Likeness) })
-	}
-	if err != nil || seq == 0 {
-		return false, err
-	}
-	if _, err := m.list.ExecContext(m.ctx, r.ID, seq, r.URI, r.Docbase.Version); err != nil {
-		return false, fmt.Errorf("list it as a mirror: %w", err)
-	}
-	m.longer = append(m.longer, seq)
-	return true, nil
-}
-
-// addTwin lists an ACI in one that told its owner the same of its document, as it came to another of their URDs, and
-// reports whether there is one.
-func (m *mirrors) addTwin(r *row) (bool, error) {
-	if r.Twins == nil {
-		return false, nil
-	}
-	for _, id := range r.Twins.IDs {
-		var seq int64
-		err := m.twin.QueryRowContext(m.ctx, id).Scan(&seq)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
+// lookUp finds the ACIs that a group may be listed in, and which of it are.
+func (m *mirrors) lookUp(group []*row) (err error) {
+	var texts, matches []int64
+	for _, r := range group {
+		if p, known := printsOf(r.ACI); known {
+			texts, matches = append(texts, p.text), append(matches, p.matched)
 		}
-		if err != nil {
-			return false, err
-		}
-		if _, err := m.list.ExecContext(m.ctx, r.ID, seq, r.Twins.URI, 0); err != nil {
-			return false, fmt.Errorf("list it with its twin: %w", err)
-		}
-		m.longer = append(m.longer, seq)
-		return true, nil
 	}
-	return false, nil
-}
-
-// find returns the latest ACI with a fingerprint that is of another document, in which this one is not listed yet
-// and whose likeness is accepted; 0 if there is none.
-func (m *mirrors) find(query *sql.Stmt, print int64, r *row, document int64, accepts func(likeness uint64) bool) (int64, error) {
-	candidates, err := m.candidates(query, print)
+	m.texts, err = m.candidates(latestByText, texts)
+	if err == nil {
+		m.matches, err = m.candidates(latestByMatch, matches)
+	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	for _, c := range candidates {
-		if c.document == document || !accepts(c.likeness) {
-			continue
-		}
-		var listed bool
-		if err := m.listed.QueryRowContext(m.ctx, c.seq, r.URI).Scan(&listed); err != nil || !listed {
-			return c.seq, err
-		}
+	var asked []any
+	for _, r := range group {
+		m.likely(r, func(c candidate) bool {
+			asked = append(asked, [2]any{c.seq, r.URI})
+			return true
+		})
 	}
-	return 0, nil
+	return m.findListed(asked)
 }
 
-type candidate struct {
-	seq, document int64
-	likeness      uint64
-}
+const (
+	latestByText = `SELECT wanted.value, seq, document, likeness FROM json_each(?) AS wanted
+		JOIN shown ON seq IN (SELECT seq FROM shown WHERE text = CAST(wanted.value AS BIGINT) ORDER BY seq DESC LIMIT ?) ORDER BY seq DESC`
+	latestByMatch = `SELECT wanted.value, seq, document, likeness FROM json_each(?) AS wanted
+		JOIN shown ON seq IN (SELECT seq FROM shown WHERE matched = CAST(wanted.value AS BIGINT) ORDER BY seq DESC LIMIT ?) ORDER BY seq DESC`
+)
 
-func (m *mirrors) candidates(query *sql.Stmt, print int64) (all []candidate, err error) {
-	found, err := query.QueryContext(m.ctx, print, mostCompared)
+// candidates returns the latest ACIs that have any of some fingerprints.
+func (m *mirrors) candidates(query string, prints []int64) (candidates, error) {
+	all := make(candidates)
+	if len(prints) == 0 {
+		return all, nil
+	}
+	slices.Sort(prints)
+	text, err := json.Marshal(slices.Compact(prints))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, found.Close()) }()
-	for found.Next() {
+	return all, m.each(query, []any{string(text), mostCompared}, func(scan func(...any) error) error {
 		var c candidate
-		var likeness int64
-		if err := found.Scan(&c.seq, &c.document, &likeness); err != nil {
-			return nil, err
-		}
+		var print, likeness int64
+		err := scan(&print, &c.seq, &c.document, &likeness)
 		c.likeness = uint64(likeness)
-		all = append(all, c)
+		all[print] = append(all[print], c)
+		return err
+	})
+}
+
+// likely calls back for the ACIs of other documents that show the same as one, those of the same text first, and the
+// latest of them, until it is told to stop.
+func (m *mirrors) likely(r *row, back func(candidate) (further bool)) {
+	p, known := printsOf(r.ACI)
+	if !known {
+		return
 	}
-	return all, found.Err()
+	for _, c := range m.texts[p.text] {
+		if c.document != p.document && !back(c) {
+			return
+		}
+	}
+	for _, c := range m.matches[p.matched] {
+		if c.document != p.document && simhash.Alike(c.likeness, r.Docbase.Likeness) && !back(c) {
+			return
+		}
+	}
+}
+
+// findListed finds out which pairs of the Seq of an ACI and a URL are listed.
+func (m *mirrors) findListed(pairs []any) error {
+	m.listed = make(map[listing]bool)
+	if len(pairs) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(pairs)
+	if err != nil {
+		return err
+	}
+	const query = "SELECT seq, url FROM json_each(?) AS pair JOIN mirror ON seq = CAST(pair.value ->> 0 AS BIGINT) AND url = pair.value ->> 1"
+	return m.each(query, []any{string(text)}, func(scan func(...any) error) error {
+		var l listing
+		err := scan(&l.seq, &l.url)
+		m.listed[l] = true
+		return err
+	})
+}
+
+// add lists an ACI in the latest one that shows the same of another document, and in which its own is not listed yet,
+// and returns the Seq of that; 0 if there is none.
+func (m *mirrors) add(r *row) (seq int64) {
+	m.likely(r, func(c candidate) bool {
+		if !m.listed[listing{c.seq, r.URI}] {
+			seq = c.seq
+		}
+		return seq == 0
+	})
+	if seq > 0 {
+		m.list(r.ID, listing{seq, r.URI}, r.Docbase.Version)
+	}
+	return seq
+}
+
+func (m *mirrors) list(id string, in listing, version int) {
+	m.listed[in] = true
+	m.longer = append(m.longer, in.seq)
+	m.listings = append(m.listings, id, in.seq, in.url, version)
 }
 
 // remember notes what an ACI that was stored has shown its owner.
-func (m *mirrors) remember(seq int64, r *row) error {
+func (m *mirrors) remember(seq int64, r *row) {
 	p, known := printsOf(r.ACI)
 	if !known {
-		return nil
+		return
 	}
-	if _, err := m.note.ExecContext(m.ctx, seq, p.document, p.text, p.matched, p.likeness); err != nil {
-		return fmt.Errorf("note what it shows: %w", err)
+	c := candidate{seq, p.document, r.Docbase.Likeness}
+	m.texts.add(p.text, c)
+	m.matches.add(p.matched, c)
+	m.shown = append(m.shown, seq, p.document, p.text, p.matched, p.likeness)
+}
+
+func (all candidates) add(print int64, latest candidate) {
+	if all != nil { // somebody asks for them
+		all[print] = slices.Insert(all[print], 0, latest)[:min(len(all[print])+1, mostCompared)]
 	}
-	return nil
+}
+
+// write inserts the rows of the group.
+func (m *mirrors) write() error {
+	err := m.insertRows("shown", 5, m.shown)
+	if err == nil {
+		err = m.insertRows("mirror (id, seq, url, version)", 4, m.listings)
+	}
+	m.shown, m.listings = m.shown[:0], m.listings[:0]
+	return err
 }
 
 // complete writes into each ACI in which something was listed what is listed there now, and returns those ACIs.
 func (m *mirrors) complete() (map[string]*xmlschema.ACI, error) {
 	changed := make(map[string]*xmlschema.ACI)
 	slices.Sort(m.longer)
-	for _, seq := range slices.Compact(m.longer) {
-		a, err := m.rewrite(seq)
-		if err != nil {
-			return nil, fmt.Errorf("list mirrors in ACI %d: %w", seq, err)
+	for group := range slices.Chunk(slices.Compact(m.longer), putGroup) {
+		if err := m.rewrite(group, changed); err != nil {
+			return nil, fmt.Errorf("list mirrors in ACIs %d to %d: %w", group[0], group[len(group)-1], err)
 		}
-		changed[a.ID] = a
 	}
 	return changed, nil
 }
 
-func (m *mirrors) rewrite(seq int64) (*xmlschema.ACI, error) {
-	var stored document
-	if err := m.read.QueryRowContext(m.ctx, seq).Scan(&stored.xml); err != nil {
-		return nil, err
-	}
-	a, err := decodeACI(stored.xml)
+// rewrite writes ACIs anew with what is listed in them, and notes them by their ids.
+func (m *mirrors) rewrite(seqs []int64, changed map[string]*xmlschema.ACI) error {
+	numbers, err := json.Marshal(seqs)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if a.Also, err = m.also(seq); err != nil {
-		return nil, err
+	also, err := m.also(string(numbers))
+	if err != nil {
+		return err
 	}
-	if stored, err = encodeACI(a); err != nil {
-		return nil, err
+	rows := make([]any, 0, 3*len(seqs))
+	err = m.each("SELECT wanted.value, xml FROM json_each(?) AS wanted JOIN aci ON seq = CAST(wanted.value AS BIGINT)", []any{string(numbers)}, func(scan func(...any) error) error {
+		var seq int64
+		var stored document
+		if err := scan(&seq, &stored.xml); err != nil {
+			return err
+		}
+		a, err := decodeACI(stored.xml)
+		if err != nil {
+			return err
+		}
+		a.Also = also[seq]
+		stored, err = encodeACI(a)
+		changed[a.ID] = a
+		rows = append(rows, seq, stored.xml, stored.nodes)
+		return err
+	})
+	if err == nil && len(rows) < 3*len(seqs) {
+		err = sql.ErrNoRows
 	}
-	_, err = m.write.ExecContext(m.ctx, stored.xml, stored.nodes, seq)
-	return a, err
+	if err != nil {
+		return err
+	}
+	return m.withRows("UPDATE aci SET xml = column2, nodes = column3 FROM (", 3, rows, ") AS given WHERE seq = column1")
 }
 
-func (m *mirrors) also(seq int64) (also xmlschema.Also, err error) {
-	if err := m.count.QueryRowContext(m.ctx, seq).Scan(&also.Count); err != nil {
-		return also, err
-	}
-	found, err := m.listing.QueryContext(m.ctx, seq, xmlschema.MostMirrors)
-	if err != nil {
-		return also, err
-	}
-	defer func() { err = errors.Join(err, found.Close()) }()
-	for found.Next() {
+// also returns what is listed in ACIs, by their Seq.
+func (m *mirrors) also(seqs string) (map[int64]xmlschema.Also, error) {
+	const query = `SELECT seq, total, url, version FROM (
+		SELECT seq, url, version, count(*) OVER (PARTITION BY seq) AS total, row_number() OVER (PARTITION BY seq ORDER BY n) AS place
+		FROM json_each(?) AS wanted JOIN mirror ON seq = CAST(wanted.value AS BIGINT)
+	) AS numbered WHERE place <= ? ORDER BY seq, place`
+	all := make(map[int64]xmlschema.Also)
+	return all, m.each(query, []any{seqs, xmlschema.MostMirrors}, func(scan func(...any) error) error {
+		var seq int64
+		var count int
 		var mirror xmlschema.Mirror
-		if err := found.Scan(&mirror.URI, &mirror.Version); err != nil {
-			return also, err
-		}
-		also.Documents = append(also.Documents, mirror)
-	}
-	return also, found.Err()
+		err := scan(&seq, &count, &mirror.URI, &mirror.Version)
+		all[seq] = xmlschema.Also{Count: count, Documents: append(all[seq].Documents, mirror)}
+		return err
+	})
 }
 
 // MirrorOf returns the ACI in which the one with this id is listed, because it would have told its owner of the same

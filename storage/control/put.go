@@ -35,7 +35,7 @@ func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error
 		if err != nil {
 			return err
 		}
-		p, err := newPutter(ctx, tx, spent)
+		p, err := s.newPutter(ctx, tx, spent)
 		if err != nil {
 			return err
 		}

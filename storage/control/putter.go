@@ -49,8 +49,8 @@ type keyRow struct {
 // keywordRows are the columns of keywords.
 const keywordRows = "keyword (key, urd)"
 
-func newPutter(ctx context.Context, tx *sql.Tx, spent *spending) (*putter, error) {
-	p := &putter{statements: newStatements(ctx, tx), spent: spent, index: make(map[string]int)}
+func (s *Store) newPutter(ctx context.Context, tx *sql.Tx, spent *spending) (*putter, error) {
+	p := &putter{statements: s.newStatements(ctx, tx), spent: spent, index: make(map[string]int)}
 	err := tx.QueryRowContext(ctx, "SELECT value, (SELECT coalesce(max(n), 0) FROM urd) FROM counter WHERE name = 'revision'").Scan(&p.revision, &p.last)
 	return p, err
 }

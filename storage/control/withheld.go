@@ -113,22 +113,21 @@ func dayOf(t time.Time) int64 { return t.Unix() / daySeconds }
 
 // allowance is how many ACIs may still be sent to whom, in one transaction.
 type allowance struct {
-	ctx     context.Context
-	tx      *sql.Tx
+	*statements
 	day     int64
 	after   int64 // the last ACI of the day before
 	budgets budgets
 	left    map[string]int
 }
 
-func (s *Store) newAllowance(ctx context.Context, tx *sql.Tx) (*allowance, error) {
-	a := &allowance{ctx: ctx, tx: tx, left: make(map[string]int)}
-	err := tx.QueryRowContext(ctx, "SELECT (SELECT value FROM counter WHERE name = 'day'), (SELECT value FROM counter WHERE name = 'day_seq')").Scan(&a.day, &a.after)
+func (s *Store) newAllowance(in *statements) (*allowance, error) {
+	a := &allowance{statements: in, left: make(map[string]int)}
+	err := in.tx.QueryRowContext(in.ctx, "SELECT (SELECT value FROM counter WHERE name = 'day'), (SELECT value FROM counter WHERE name = 'day_seq')").Scan(&a.day, &a.after)
 	if now := s.options.Now(); err == nil && a.isOver(now) {
 		err = a.begin(dayOf(now))
 	}
 	if err == nil {
-		a.budgets, err = s.currentBudgets(ctx, tx)
+		a.budgets, err = s.currentBudgets(in.ctx, in.tx)
 	}
 	return a, err
 }
@@ -152,31 +151,39 @@ func (a *allowance) begin(today int64) error {
 	return err
 }
 
-// allows reports whether one more may be sent to an owner.
-func (a *allowance) allows(owner string) (bool, error) {
-	most := a.budgets.of(owner).Alerts
-	if most == 0 {
-		return true, nil
-	}
-	left, known := a.left[owner]
-	if !known {
-		var sent int
-		err := a.tx.QueryRowContext(a.ctx, `SELECT (SELECT count(*) FROM (SELECT 1 FROM aci WHERE owner = ?1 AND seq > ?2 LIMIT ?3) AS sent) +
-			coalesce((SELECT count FROM trimmed_today WHERE owner = ?1), 0)`, owner, a.after, most).Scan(&sent)
-		if err != nil {
-			return false, err
+// look finds out how many may still be sent to owners, where that is limited.
+func (a *allowance) look(owners []string) error {
+	var limited []string
+	most := 0
+	for _, owner := range owners {
+		limit := a.budgets.of(owner).Alerts
+		if _, known := a.left[owner]; limit > 0 && !known {
+			a.left[owner] = limit
+			limited = append(limited, owner)
+			most = max(most, limit)
 		}
-		left = most - sent
-		a.left[owner] = left
 	}
-	return left > 0, nil
+	if len(limited) == 0 {
+		return nil
+	}
+	const query = `SELECT value, (SELECT count(*) FROM (SELECT 1 FROM aci WHERE owner = value AND seq > ? LIMIT ?) AS sent) +
+		coalesce((SELECT count FROM trimmed_today WHERE owner = value), 0) FROM json_each(?) AS wanted`
+	return a.each(query, []any{a.after, most, list(limited)}, func(scan func(...any) error) error {
+		var owner string
+		var sent int
+		err := scan(&owner, &sent)
+		a.left[owner] -= sent
+		return err
+	})
 }
 
-// spend counts one that was sent.
-func (a *allowance) spend(owner string) {
-	if _, limited := a.left[owner]; limited {
+// spend reports whether one more may be sent to an owner, and counts it.
+func (a *allowance) spend(owner string) bool {
+	left, limited := a.left[owner]
+	if limited && left > 0 {
 		a.left[owner]--
 	}
+	return !limited || left > 0
 }
 
 // trimWithheld removes ACIs that were withheld on a day before a time, and returns how many. Those of their ids
