@@ -31,6 +31,21 @@ type heard struct {
 	views   []string // what commands tell otherwise than the alerts
 }
 
+// toldOf is an annotation as `webrace-store aci list --json` prints it.
+type toldOf struct {
+	ID, URD, Owner, URI, Summary string
+	Relevance                    int
+	UpdateTime                   time.Time `json:"update_time"`
+	Docbase                      struct{ Version, Since int }
+	Also                         struct {
+		Count     int
+		Documents []struct {
+			URI     string
+			Version int
+		}
+	}
+}
+
 // newsPlay is some scenarios that one process a round watches, in one data directory.
 type newsPlay struct {
 	data   string

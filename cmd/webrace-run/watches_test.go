@@ -33,21 +33,6 @@ type watchCase struct {
 // content is what a path is answered with: HTML unless it names another type.
 type content struct{ mediaType, body string }
 
-// toldOf is an annotation as `webrace-store aci list --json` prints it.
-type toldOf struct {
-	ID, URD, Owner, URI, Summary string
-	Relevance                    int
-	UpdateTime                   time.Time `json:"update_time"`
-	Docbase                      struct{ Version, Since int }
-	Also                         struct {
-		Count     int
-		Documents []struct {
-			URI     string
-			Version int
-		}
-	}
-}
-
 const editions = 4
 
 // words are so many words that follow from a seed, no text of two seeds being like another.
