@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,11 +48,11 @@ func (s *stage) recognize(all []*target) error {
 	}
 	before := len(s.positions.files)
 	err := s.adoptAll(strange)
-	if err == nil && len(s.positions.files) > before {
+	if err == nil && slices.ContainsFunc(strange, func(t *target) bool { return t.fresh }) {
 		err = s.stillHold(all)
 	}
 	if err != nil {
-		s.positions.forgetBehind(before)
+		s.positions.unlearn(strange, before)
 		return err
 	}
 	for _, t := range all {
@@ -100,17 +101,18 @@ func (s *stage) whereaboutsHold() error {
 	return nil
 }
 
-// stillHold returns errMoved if a file was truncated while others were compared, of which one may be its copy.
+// stillHold returns errMoved if a file was truncated while others were compared, of which one may be its copy. That
+// its size and time are what they were says so only where they are old: a program may write as much again at once.
 func (s *stage) stillHold(all []*target) error {
 	for _, t := range all {
 		if t.known == nil || t.copied || t.known.fingerprint().Offset == 0 {
 			continue
 		}
 		info, err := os.Stat(t.path)
-		if err != nil || info.Size() == t.info.Size() && info.ModTime().Equal(t.info.ModTime()) {
+		if err != nil || stateOf(t.info, t.looked).isOf(info) {
 			continue
 		}
-		if holds, err := s.holds(t); err != nil || !holds {
+		if s.beginsWith(t, t.known.fingerprint()) != nil {
 			return errMoved
 		}
 	}
@@ -173,8 +175,11 @@ func (s *stage) holds(t *target) (bool, error) {
 }
 
 // unchanged reports whether a file has been read to its end, and has not been written to since.
-func (k *known) unchanged(info os.FileInfo) bool {
-	return k.ended.Size == info.Size() && k.ended.Modified.Equal(info.ModTime()) && !k.ended.Modified.IsZero()
+func (k *known) unchanged(info os.FileInfo) bool { return k.ended.isOf(info) }
+
+// isOf reports whether a file certainly is as it was.
+func (s state) isOf(info os.FileInfo) bool {
+	return s.Size == info.Size() && s.Modified.Equal(info.ModTime()) && !s.Modified.IsZero()
 }
 
 // stateOf is what tells a file that has changed, if that is certain: one that is written to again at once may have
@@ -218,6 +223,7 @@ func (s *stage) adopt(t *target, zipped, mustBeKnown bool) (bool, error) {
 	}
 	best.taken = true
 	t.known = best
+	t.fresh = !t.empty && best.fingerprint().Offset == 0
 	s.positions.beginsSo(best, begins)
 	return true, nil
 }
@@ -298,11 +304,16 @@ func (p *positions) add(t *target) *known {
 	return k
 }
 
-// forgetBehind drops the files that have just become known.
-func (p *positions) forgetBehind(count int) {
+// unlearn drops what has just become known: of all files behind the first ones, and of those with something new.
+func (p *positions) unlearn(strange []*target, first int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.files = p.files[:count]
+	for _, t := range strange {
+		if t.fresh {
+			t.known.Begins = beginning{}
+		}
+	}
+	p.files = p.files[:first]
 }
 
 // id names a file, whatever it is called; "" if it is none that can be known again.

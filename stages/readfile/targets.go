@@ -19,6 +19,7 @@ type target struct {
 	place   string      // of its items, for their keys
 	copied  bool        // from another target, which is there as well: nothing is read
 	empty   bool        // so far: nothing is read, lest it is not known again
+	fresh   bool        // nothing is known of what it holds
 	gone    bool        // it is not named any more, but still open
 	leaving bool        // and is read for the last time
 	missing error
