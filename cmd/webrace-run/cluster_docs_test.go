@@ -23,7 +23,7 @@ func TestTheCommandsOfTheClusterPageSetOneUp(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "pipelines.toml"), config)
 	commands := fenced(page, "sh")[0]
 	for _, replaced := range [][2]string{
-		{"postgres://webrace@db.example/webrace", `"` + postgres.New(t, postgres.Options{}).Database(t) + `"`},
+		{"postgres://webrace@db.example/webrace", `"` + postgres.Database(t) + `"`},
 		{"https://example.org/", s.URL + "/"},
 	} {
 		if !strings.Contains(commands, replaced[0]) {

@@ -160,7 +160,7 @@ func TestClusterSameAsOneMachine(t *testing.T) {
 	f := newFederation(t, 50)
 	urds := filepath.Join(t.TempDir(), "urds.xml")
 	writeFile(t, urds, string(xmlschema.URDs(f.asks()).Canonical()))
-	c := newCluster(t, postgres.New(t, postgres.Options{}).Database(t), 8, 3)
+	c := newCluster(t, postgres.Database(t), 8, 3)
 	alone := crawlAlone(t, f, urds)
 
 	c.store(0, "urd", "import", urds)
@@ -208,7 +208,7 @@ func TestClusterKilled(t *testing.T) {
 	f := newFederation(t, 50)
 	urds := filepath.Join(t.TempDir(), "urds.xml")
 	writeFile(t, urds, string(xmlschema.URDs(f.asks()).Canonical()))
-	c := newCluster(t, postgres.New(t, postgres.Options{}).Database(t), 8, 2)
+	c := newCluster(t, postgres.Database(t), 8, 2)
 	alone := crawlAlone(t, f, urds)
 
 	c.store(0, "urd", "import", urds)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/webrace/webrace/internal/testutil/postgres"
 	"github.com/webrace/webrace/storage"
 )
 
@@ -19,8 +20,13 @@ var programs = map[string]func(){
 
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // under the race detector each program would end a second later
-	testscript.Main(m, programs)
+	testscript.Main(tests{m}, programs)
 }
+
+// tests are those of this program. They share a PostgreSQL server.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int { return postgres.Main(t.M) }
 
 // TestScripts runs the command as a person would: each file of testdata/script is a session.
 func TestScripts(t *testing.T) {
