@@ -58,15 +58,15 @@ func (l *link) join(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	if !over {
-		_, err = tx.ExecContext(ctx, `UPDATE webrace.quiet SET quiet = FALSE WHERE pipeline = $1 AND p = $2`, l.pipeline, l.p)
+		_, err = tx.ExecContext(ctx, `UPDATE webrace.quiet SET quiet = FALSE, boot = $3 WHERE pipeline = $1 AND p = $2`, l.pipeline, l.p, l.boot)
 		return err
 	}
 	l.number++
 	if _, err = tx.ExecContext(ctx, `UPDATE webrace.run SET number = $2, over = FALSE WHERE pipeline = $1`, l.pipeline, l.number); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO webrace.quiet SELECT $1, p, FALSE FROM webrace.part
-		ON CONFLICT (pipeline, p) DO UPDATE SET quiet = FALSE`, l.pipeline)
+	_, err = tx.ExecContext(ctx, `INSERT INTO webrace.quiet SELECT $1, p, FALSE, CASE p WHEN $2 THEN $3 ELSE '' END FROM webrace.part
+		ON CONFLICT (pipeline, p) DO UPDATE SET quiet = FALSE, boot = excluded.boot`, l.pipeline, l.p, l.boot)
 	return err
 }
 
@@ -265,8 +265,8 @@ func (l *link) endRun(asks bool) error {
 		return nil // what is noted of it stays so until it is quiet: see receive
 	}
 	if !l.quiet {
-		err := l.do(l.ctx, func(ctx context.Context) error {
-			_, err := l.db.ExecContext(ctx, `UPDATE webrace.quiet SET quiet = TRUE WHERE pipeline = $1 AND p = $2`, l.pipeline, l.p)
+		err := l.do(l.ctx, func(ctx context.Context) error { // only as the process that took part last
+			_, err := l.db.ExecContext(ctx, `UPDATE webrace.quiet SET quiet = TRUE WHERE pipeline = $1 AND p = $2 AND boot = $3`, l.pipeline, l.p, l.boot)
 			return err
 		})
 		if err != nil {
@@ -277,20 +277,7 @@ func (l *link) endRun(asks bool) error {
 	if !asks {
 		return nil
 	}
-	changed, over := false, false
-	err := l.do(l.ctx, func(ctx context.Context) error {
-		done, err := l.db.ExecContext(ctx, `UPDATE webrace.run SET over = TRUE WHERE pipeline = $1 AND number = $2 AND NOT over
-			AND NOT EXISTS (SELECT 1 FROM webrace.quiet AS q WHERE q.pipeline = $1 AND NOT q.quiet)
-			AND NOT EXISTS (SELECT 1 FROM webrace.inbox AS i WHERE i.pipeline = $1)`, l.pipeline, l.number)
-		if err != nil {
-			return err
-		}
-		n, err := done.RowsAffected()
-		if changed = n > 0; err != nil {
-			return err
-		}
-		return l.db.QueryRowContext(ctx, `SELECT over OR number > $2 FROM webrace.run WHERE pipeline = $1`, l.pipeline, l.number).Scan(&over)
-	})
+	over, changed, err := l.overNow()
 	if err == nil && over { // nothing is noted any more: what is not over now waits for the next run
 		err = l.endPasses()
 	}
@@ -303,6 +290,35 @@ func (l *link) endRun(asks bool) error {
 		l.wakeAll()
 	}
 	return nil
+}
+
+// overNow finds out whether the run is over, and notes it when nothing is left: with the row of the run locked, so that
+// who takes part meanwhile is seen, or begins the next one.
+func (l *link) overNow() (over, changed bool, err error) {
+	const left = `EXISTS (SELECT 1 FROM webrace.quiet AS q WHERE q.pipeline = $1 AND NOT q.quiet)
+		OR EXISTS (SELECT 1 FROM webrace.inbox AS i WHERE i.pipeline = $1)`
+	busy := false
+	err = l.do(l.ctx, func(ctx context.Context) error {
+		return l.db.QueryRowContext(ctx, `SELECT over OR number > $2, `+left+` FROM webrace.run WHERE pipeline = $1`, l.pipeline, l.number).Scan(&over, &busy)
+	})
+	if err != nil || over || busy {
+		return over, false, err
+	}
+	err = l.transact(l.ctx, func(ctx context.Context, tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, `SELECT over OR number > $2 FROM webrace.run WHERE pipeline = $1 FOR UPDATE`, l.pipeline, l.number).Scan(&over)
+		if err != nil || over {
+			return err
+		}
+		done, err := tx.ExecContext(ctx, `UPDATE webrace.run SET over = TRUE WHERE pipeline = $1 AND NOT (`+left+`)`, l.pipeline)
+		if err != nil {
+			return err
+		}
+		n, err := done.RowsAffected()
+		over = n > 0
+		changed = over
+		return err
+	})
+	return over, changed, err
 }
 
 func texts(ctx context.Context, db *sql.DB, query string, args ...any) (all []string, err error) {

@@ -26,7 +26,7 @@ var tables = []string{
 	`CREATE TABLE webrace.abroad (pipeline TEXT COLLATE "C", crawl TEXT COLLATE "C", pass BIGINT, p BIGINT, pending BOOLEAN NOT NULL,
 		PRIMARY KEY (pipeline, crawl, p)) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01)`,
 	`CREATE TABLE webrace.run (pipeline TEXT COLLATE "C" PRIMARY KEY, number BIGINT NOT NULL, over BOOLEAN NOT NULL)`,
-	`CREATE TABLE webrace.quiet (pipeline TEXT COLLATE "C", p BIGINT, quiet BOOLEAN NOT NULL, PRIMARY KEY (pipeline, p)) WITH (fillfactor = 50)`,
+	`CREATE TABLE webrace.quiet (pipeline TEXT COLLATE "C", p BIGINT, quiet BOOLEAN NOT NULL, boot TEXT NOT NULL, PRIMARY KEY (pipeline, p)) WITH (fillfactor = 50)`,
 }
 
 // Codes of errors, https://www.postgresql.org/docs/current/errcodes-appendix.html
