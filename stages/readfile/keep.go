@@ -171,15 +171,15 @@ func (s *stage) mayHold(file *known) bool {
 }
 
 // goOn returns the content from a mark on, unless the file has been truncated since: then what stands there is not what
-// was read. One read gives both what is compared and what follows it, for a writer may truncate the file in between.
-func (h *held) goOn(at mark) (*content, error) {
-	if _, err := h.file.Seek(at.Offset-int64(len(h.tail)), io.SeekStart); err != nil {
+// was read.
+func (h *held) goOn(from start) (*content, error) {
+	in := bufio.NewReaderSize(&steady{file: h.file, at: from.at.Offset, tail: bytes.Clone(h.tail)}, bufferBytes)
+	c := &content{Reader: in, mark: from.at, noting: true, passed: bytes.Clone(h.tail)}
+	if _, err := in.Peek(1); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	in := bufio.NewReaderSize(h.file, bufferBytes)
-	if tail, err := in.Peek(len(h.tail)); err != nil || !bytes.Equal(tail, h.tail) {
+	if from.at.Offset < from.begins.Offset && !c.begins(from.begins) {
 		return nil, errReplaced
 	}
-	_, _ = in.Discard(len(h.tail))
-	return &content{Reader: in, mark: at, noting: true, passed: bytes.Clone(h.tail)}, nil
+	return c, nil
 }

@@ -184,7 +184,7 @@ func (o *opened) close() {
 // open opens a file where its reading is to go on.
 func (s *stage) open(t *target, from start) (*content, *opened, error) {
 	if from.held != nil {
-		c, err := from.held.goOn(from.at)
+		c, err := from.held.goOn(from)
 		if err != nil {
 			from.held.close()
 		}
@@ -210,7 +210,7 @@ func (s *stage) open(t *target, from start) (*content, *opened, error) {
 
 // goTo returns the content of a file from where its reading goes on.
 func (s *stage) goTo(t *target, from start, file *os.File, o *opened) (*content, error) {
-	c, err := contentOf(file)
+	c, err := contentOf(steadily(file))
 	if err != nil {
 		if from.at.Offset > 0 {
 			err = asReplaced(err)
@@ -235,10 +235,7 @@ func (s *stage) goTo(t *target, from start, file *os.File, o *opened) (*content,
 			return nil, err
 		}
 		o.skip = from.at.Records
-		if _, err := file.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-		if c, err = contentOf(file); err == nil {
+		if c, err = contentOf(steadily(file)); err == nil {
 			c.decode()
 		}
 		return c, err

@@ -388,6 +388,9 @@ func isBeginning(t, other *target) (bool, error) {
 	part, beside := make([]byte, bufferBytes), make([]byte, bufferBytes)
 	for some := false; ; some = true {
 		n, err := io.ReadFull(a, part)
+		if errors.Is(err, errReplaced) {
+			return false, errMoved
+		}
 		if m, _ := io.ReadFull(b, beside[:n]); m < n || !bytes.Equal(part[:n], beside[:n]) {
 			return false, nil
 		}

@@ -101,7 +101,7 @@ func openContent(t *target) (*content, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := contentOf(file)
+	c, err := contentOf(steadily(file))
 	if err != nil {
 		file.Close()
 		return nil, nil, err
