@@ -12,7 +12,8 @@ import (
 // post is what the partitions of a cluster have in common, in memory: their inboxes, and where crawls that have left
 // their home wait for URLs. Whoever tests says when something arrives.
 type post struct {
-	of func(host string) int
+	of   func(host string) int
+	late func() bool // whether what is sent now arrives when that is told, or at once; nil: at once
 
 	mu   sync.Mutex
 	rows []*letter
@@ -27,7 +28,12 @@ type box struct {
 	*post
 	here int
 	to   Receiver
-	acks []func(error) // of what was sent, and is not told to have arrived
+	sent []sending // what is not told to have arrived
+}
+
+type sending struct {
+	late []*letter // what has not arrived; it is lost if the sender dies now
+	done func(error)
 }
 
 func (b *box) Here() int          { return b.here }
@@ -36,10 +42,14 @@ func (b *box) Of(host string) int { return b.of(host) }
 func (b *box) Send(all []Envelope, done func(error)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, e := range all {
-		b.rows = append(b.rows, &letter{e})
+	letters := make([]*letter, len(all))
+	for i, e := range all {
+		letters[i] = &letter{e}
 	}
-	b.acks = append(b.acks, done)
+	if b.late == nil || !b.late() {
+		b.rows, letters = append(b.rows, letters...), nil
+	}
+	b.sent = append(b.sent, sending{letters, done})
 }
 
 func (b *box) Attach(to Receiver) (detach func()) {
@@ -56,11 +66,14 @@ func (b *box) Over() bool {
 // ack tells the queue that what it sent has arrived.
 func (b *box) ack() {
 	b.mu.Lock()
-	acks := b.acks
-	b.acks = nil
+	sent := b.sent
+	b.sent = nil
+	for _, s := range sent {
+		b.rows = append(b.rows, s.late...)
+	}
 	b.mu.Unlock()
-	for _, done := range acks {
-		done(nil)
+	for _, s := range sent {
+		s.done(nil)
 	}
 }
 
