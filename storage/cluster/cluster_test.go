@@ -14,6 +14,13 @@ import (
 func made(t *testing.T, s Shape) string {
 	t.Helper()
 	url := postgres.Database(t)
+	makeIn(t, url, s)
+	return url
+}
+
+// makeIn makes a control store and a cluster in an empty database.
+func makeIn(t *testing.T, url string, s Shape) {
+	t.Helper()
 	store, err := control.OpenPostgres(t.Context(), url, filepath.Join(t.TempDir(), control.KeyFile), control.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +31,6 @@ func made(t *testing.T, s Shape) string {
 	if err := Create(t.Context(), url, s); err != nil {
 		t.Fatal(err)
 	}
-	return url
 }
 
 func join(t *testing.T, url string, node int, place string) *Cluster {

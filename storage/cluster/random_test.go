@@ -1,20 +1,25 @@
 package cluster
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace/internal/testutil/postgres"
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-var schedules = flag.Int("schedules", 3, "how many random schedules TestNothingIsOverBeforeAllIsDone goes through")
+var schedules = flag.Int("schedules", 3, "how many random schedules TestNothingIsOverBeforeAllIsDone goes through; a third as many with a server that fails")
 
 // The work of the test is a tree of pages for each crawl: page n of a crawl leads to pages that follow from n, each of
 // which is of any partition.
@@ -217,6 +222,9 @@ type schedule struct {
 	t     *testing.T
 	url   string
 	disks []*disk
+	nodes []*process
+
+	server *postgres.Server // that may be killed; nil: none
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -263,7 +271,7 @@ type process struct {
 
 func (s *schedule) start(node int) *process {
 	s.t.Helper()
-	c, err := Open(s.t.Context(), s.url, node, Options{Place: fmt.Sprint("place", node), Logger: slog.New(slog.DiscardHandler)})
+	c, err := Open(s.t.Context(), s.url, node, Options{Place: fmt.Sprint("place", node), Retry: retry, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -283,6 +291,17 @@ func (s *schedule) start(node int) *process {
 		})
 	}
 	return p
+}
+
+// retry asks again while the database is away.
+func retry(ctx context.Context, f func() error) error {
+	for {
+		err := f()
+		if !errors.As(err, new(*control.AwayError)) || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 func either(a, b <-chan struct{}) <-chan struct{} {
@@ -322,47 +341,95 @@ func (p *process) isOver() bool {
 func TestNothingIsOverBeforeAllIsDone(t *testing.T) {
 	t.Parallel()
 	for seed := range *schedules {
-		s := &schedule{t: t, url: made(t, Shape{4, 2}), random: rand.New(rand.NewPCG(7, uint64(seed)))}
-		for here := range 4 {
-			s.disks = append(s.disks, &disk{here: here, test: s, todo: make(map[page]bool), ended: make(map[uint32]bool)})
-		}
-		for c := range uint32(crawls) {
-			s.disks[s.of(page{c, 0})].know(page{c, 0})
-		}
-		nodes := []*process{s.start(0), s.start(1)}
-		kills := 0
-		for range 6 {
-			time.Sleep(time.Duration(s.intn(60)) * time.Millisecond) // the moment of the kill
-			node := s.intn(2)
-			if s.left(crawls) < crawls*pages/10 {
-				break // what is over while a node is down begins anew with it
-			}
-			nodes[node].kill()
-			kills++
-			nodes[node] = s.start(node)
-		}
-		deadline := time.Now().Add(time.Minute)
-		for !nodes[0].isOver() || !nodes[1].isOver() {
-			if time.Sleep(time.Millisecond); time.Now().After(deadline) { // asks again
-				t.Fatalf("seed %d: the run does not end: %d pages are not done", seed, s.left(crawls))
-			}
-		}
-		for _, n := range nodes {
-			n.working.Wait()
-			if err := n.c.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-		ended := 0
-		for _, d := range s.disks {
-			ended += len(d.ended)
-		}
-		if left := s.left(crawls); left > 0 {
-			t.Errorf("seed %d: %d pages are not done at the end", seed, left)
-		}
-		if ended != crawls {
-			t.Errorf("seed %d: %d crawls are over with the run, want %d", seed, ended, crawls)
-		}
-		t.Logf("seed %d: %d kills", seed, kills)
+		newSchedule(t, made(t, Shape{4, 2}), seed).run()
 	}
+}
+
+// The same holds when the server is killed, too, and of many transactions nobody learns whether they were committed.
+func TestNothingIsOverBeforeAllIsDoneThoughTheDatabaseFails(t *testing.T) {
+	t.Parallel()
+	server := postgres.New(t, postgres.Options{})
+	proxy := postgres.NewProxy(t, server)
+	for seed := range (*schedules + 2) / 3 {
+		url := server.Database(t)
+		makeIn(t, url, Shape{4, 2})
+		s := newSchedule(t, proxy.URL(t, url), seed)
+		s.server = server
+		var lost atomic.Int64
+		cut := func() bool {
+			is := s.intn(10) == 0
+			if is {
+				lost.Add(1)
+			}
+			return is
+		}
+		proxy.AtCommit(cut)
+		proxy.AtAnswer(cut)
+		s.run()
+		t.Logf("seed %d: %d commits or answers lost", seed, lost.Load())
+	}
+}
+
+// newSchedule begins the crawls.
+func newSchedule(t *testing.T, url string, seed int) *schedule {
+	s := &schedule{t: t, url: url, random: rand.New(rand.NewPCG(7, uint64(seed)))}
+	for here := range 4 {
+		s.disks = append(s.disks, &disk{here: here, test: s, todo: make(map[page]bool), ended: make(map[uint32]bool)})
+	}
+	for c := range uint32(crawls) {
+		s.disks[s.of(page{c, 0})].know(page{c, 0})
+	}
+	return s
+}
+
+// run has the nodes do all, and kills some.
+func (s *schedule) run() {
+	s.t.Helper()
+	s.nodes = []*process{s.start(0), s.start(1)}
+	kills := 0
+	for range 6 {
+		time.Sleep(time.Duration(s.intn(60)) * time.Millisecond) // the moment of the kill
+		if s.left(crawls) < crawls*pages/10 {
+			break // what is over while a node is down begins anew with it
+		}
+		s.killOne()
+		kills++
+	}
+	deadline := time.Now().Add(time.Minute)
+	for !s.nodes[0].isOver() || !s.nodes[1].isOver() {
+		if time.Sleep(time.Millisecond); time.Now().After(deadline) { // asks again
+			s.t.Fatalf("the run does not end: %d pages are not done", s.left(crawls))
+		}
+	}
+	for _, n := range s.nodes {
+		n.working.Wait()
+		if err := n.c.Close(); err != nil {
+			s.t.Error(err)
+		}
+	}
+	ended := 0
+	for _, d := range s.disks {
+		ended += len(d.ended)
+	}
+	if left := s.left(crawls); left > 0 {
+		s.t.Errorf("%d pages are not done at the end", left)
+	}
+	if ended != crawls {
+		s.t.Errorf("%d crawls are over with the run, want %d", ended, crawls)
+	}
+	s.t.Logf("%d kills", kills)
+}
+
+// killOne kills a node, or the server under them all, and starts it again.
+func (s *schedule) killOne() {
+	s.t.Helper()
+	if s.server != nil && s.intn(2) == 0 {
+		s.server.Kill(s.t)
+		s.pause()
+		s.server.Start(s.t)
+		return
+	}
+	node := s.intn(len(s.nodes))
+	s.nodes[node].kill()
+	s.nodes[node] = s.start(node)
 }
