@@ -169,21 +169,16 @@ func (b *box) waits(crawl string) bool {
 	return false
 }
 
-// pair are the queues of two partitions: a host of which the name begins with "b" is of the second.
-type pair struct {
+// partitions are the queues of three: of the first one are the hosts of which the name begins with "a".
+type partitions struct {
 	t     *testing.T
-	boxes [2]*box
-	f     [2]*fixture
+	boxes [3]*box
+	f     [3]*fixture
 }
 
-func newPair(t *testing.T) *pair {
-	p := &pair{t: t}
-	all := &post{wait: map[string]map[int]bool{}, of: func(host string) int {
-		if host[0] == 'b' {
-			return 1
-		}
-		return 0
-	}}
+func newPartitions(t *testing.T) *partitions {
+	p := &partitions{t: t}
+	all := &post{wait: map[string]map[int]bool{}, of: func(host string) int { return int(host[0] - 'a') }}
 	for i := range p.f {
 		p.boxes[i] = &box{post: all, here: i}
 		p.f[i] = newFixture(t, QueueOptions{Fresh: -1, Wait: -1, Elsewhere: p.boxes[i]})
@@ -192,7 +187,7 @@ func newPair(t *testing.T) *pair {
 }
 
 // offer offers links of a page that is out, and reports what came of them once that is certain.
-func (p *pair) offer(at int, l *Lease, links webrace.Links) (got Offered) {
+func (p *partitions) offer(at int, l *Lease, links webrace.Links) (got Offered) {
 	p.t.Helper()
 	r := l.Request()
 	links.From, links.Reach = r.URL, r.Reach
@@ -213,7 +208,7 @@ func (p *pair) offer(at int, l *Lease, links webrace.Links) (got Offered) {
 }
 
 // deliver delivers everything to a partition, twice.
-func (p *pair) deliver(to int) {
+func (p *partitions) deliver(to int) {
 	p.t.Helper()
 	all := p.boxes[to].inbox()
 	for range 2 {
@@ -224,7 +219,7 @@ func (p *pair) deliver(to int) {
 	p.boxes[to].take(all...)
 }
 
-func (p *pair) ends(at int) int {
+func (p *partitions) ends(at int) int {
 	for _, b := range p.boxes {
 		b.look()
 	}
@@ -233,7 +228,7 @@ func (p *pair) ends(at int) int {
 
 func TestALinkToAHostOfAnotherPartitionIsFetchedThere(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	p := newPartitions(t)
 	p.f[0].start(crawlOf("a.org"), true)
 	l := p.f[0].take()
 	links := webrace.Links{Via: webrace.ViaLink, URLs: []string{"http://b.org/1", "http://a.org/1", "http://b.org/2"}}
@@ -268,7 +263,7 @@ func TestALinkToAHostOfAnotherPartitionIsFetchedThere(t *testing.T) {
 
 func TestARunIsOverWhenItIsOverEverywhere(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	p := newPartitions(t)
 	for i := range p.f {
 		p.f[i].q.Seal()
 	}
@@ -295,7 +290,7 @@ func TestARunIsOverWhenItIsOverEverywhere(t *testing.T) {
 
 func TestACrawlIsBegunWhereItsStartIs(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	p := newPartitions(t)
 	var got Round
 	began := false
 	if err := p.f[0].q.Begin(crawlOf("b.org"), true, func(r Round, err error) { got, began = r, err == nil }); err != nil || began {
@@ -322,7 +317,7 @@ func TestACrawlIsBegunWhereItsStartIs(t *testing.T) {
 
 func TestWhatCannotBeReadIsToldApart(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	p := newPartitions(t)
 	nowhere := (&message{start: true, passes: []carried{{Crawl: webrace.Crawl{ID: "x", Start: "nowhere"}}}}).encode()
 	for _, data := range [][]byte{nil, {messageSchema}, {messageSchema + 1}, nowhere} {
 		p.f[0].q.Receive(data, func(err error) {
@@ -331,5 +326,42 @@ func TestWhatCannotBeReadIsToldApart(t *testing.T) {
 				t.Errorf("%x: %v", data, err)
 			}
 		})
+	}
+}
+
+// A start that is redirected from partition to partition takes its crawl along, wherever that is known by then.
+func TestAStartThatIsRedirectedThroughPartitionsLandsInAll(t *testing.T) {
+	t.Parallel()
+	p := newPartitions(t)
+	p.f[0].start(webrace.Crawl{ID: "c", Start: "http://a.org/", Scope: webrace.ScopeDomain}, true)
+	redirect := func(at, hops int, to string) {
+		l := p.f[at].take()
+		if o := p.offer(at, l, webrace.Links{Via: webrace.ViaRedirect, Permanent: true, Redirects: hops, URLs: []string{to}}); o.Landed != 1 {
+			t.Errorf("a start is redirected to %s: %+v", to, o)
+		}
+		p.f[at].finish(l, p.f[at].visited(301, 0))
+	}
+	redirect(0, 1, "http://b.net/")
+	first := p.boxes[1].inbox()[0]
+	p.deliver(1)
+	redirect(1, 2, "http://c.com/")
+	p.deliver(2)
+	l := p.f[2].take()
+	p.offer(2, l, webrace.Links{Via: webrace.ViaLink, URLs: []string{"http://a.c.com/", "http://b.c.com/", "http://b.net/1"}})
+	p.f[2].done(l)
+	for at, url := range []string{"http://a.c.com/", "http://b.c.com/"} {
+		p.deliver(at)
+		if at == 1 {
+			p.f[1].crash()               // no memory answers
+			p.boxes[1].receive(t, first) // of where the start led before
+		}
+		l := p.f[at].take()
+		p.f[at].wantURL(l, url)
+		p.f[at].wantReach(l, webrace.Reach{Crawl: "c", Distance: 1})
+		if o := p.offer(at, l, webrace.Links{Via: webrace.ViaLink, URLs: []string{"http://c.c.com/" + url, "http://b.net/2"}}); o.Sent != 1 || o.Refused[Scope] != 1 {
+			t.Errorf("what is in scope where the start has landed is sent from partition %d, and nothing else: %+v", at, o)
+		}
+		p.f[at].done(l)
+		p.f[at].none()
 	}
 }
