@@ -22,11 +22,11 @@ import (
 var schedules = flag.Int("schedules", 3, "how many random schedules TestNothingIsOverBeforeAllIsDone goes through; a third as many with a server that fails")
 
 // The work of the test is a tree of pages for each crawl: page n of a crawl leads to pages that follow from n, each of
-// which is of any partition.
+// which is of any partition. In every other schedule it is one crawl alone whose pages are a chain, so that all but one
+// partition have nothing to do.
 const (
-	crawls   = 6
-	pages    = 60 // of a crawl
-	children = 3
+	crawls = 6
+	pages  = 60 // of a crawl
 )
 
 // page is a page of a crawl: its number, and that of the crawl, in that order.
@@ -35,16 +35,6 @@ type page struct{ crawl, n uint32 }
 func (p page) host() string { return fmt.Sprint("host", p.crawl, ".", p.n) }
 
 func crawlName(n uint32) string { return fmt.Sprint("crawl", n) }
-
-// leadsTo returns what links a page has: those below it, and one that is known.
-func (p page) leadsTo() (all []page) {
-	for i := range uint32(children) {
-		if n := p.n*children + 1 + i; n < pages {
-			all = append(all, page{p.crawl, n})
-		}
-	}
-	return append(all, page{p.crawl, p.n / 2})
-}
 
 // disk is what a partition has durable: it outlives the process.
 type disk struct {
@@ -176,7 +166,7 @@ func (q *queue) work() {
 		q.test.pause()
 		var abroad []frontier.Envelope
 		q.mu.Lock()
-		for _, link := range p.leadsTo() {
+		for _, link := range q.test.leadsTo(p) {
 			if to := q.rest.Of(link.host()); to == q.here {
 				q.know(link)
 			} else {
@@ -224,10 +214,21 @@ type schedule struct {
 	disks []*disk
 	nodes []*process
 
-	server *postgres.Server // that may be killed; nil: none
+	children uint32           // how many pages one leads to
+	server   *postgres.Server // that may be killed; nil: none
 
 	mu     sync.Mutex
 	random *rand.Rand
+}
+
+// leadsTo returns what links a page has: those below it, and one that is known.
+func (s *schedule) leadsTo(p page) (all []page) {
+	for i := range s.children {
+		if n := p.n*s.children + 1 + i; n < pages {
+			all = append(all, page{p.crawl, n})
+		}
+	}
+	return append(all, page{p.crawl, p.n / 2})
 }
 
 func (s *schedule) of(p page) int { return PartitionOf(p.host(), len(s.disks)) }
@@ -372,12 +373,21 @@ func TestNothingIsOverBeforeAllIsDoneThoughTheDatabaseFails(t *testing.T) {
 
 // newSchedule begins the crawls.
 func newSchedule(t *testing.T, url string, seed int) *schedule {
-	s := &schedule{t: t, url: url, random: rand.New(rand.NewPCG(7, uint64(seed)))}
+	s := &schedule{t: t, url: url, children: 3, random: rand.New(rand.NewPCG(7, uint64(seed)))}
 	for here := range 4 {
 		s.disks = append(s.disks, &disk{here: here, test: s, todo: make(map[page]bool), ended: make(map[uint32]bool)})
 	}
 	for c := range uint32(crawls) {
 		s.disks[s.of(page{c, 0})].know(page{c, 0})
+	}
+	if seed%2 == 0 {
+		return s
+	}
+	s.children = 1
+	for c := range uint32(crawls - 1) {
+		for n := range uint32(pages) {
+			s.disks[s.of(page{c, n})].todo[page{c, n}] = false
+		}
 	}
 	return s
 }
