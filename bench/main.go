@@ -23,6 +23,7 @@ type benchmark func(b *bench) error
 // benchmarks are those that can be asked for by name.
 var benchmarks = map[string]benchmark{
 	"annotation": benchAnnotation,
+	"cluster":    benchCluster,
 	"crowd":      benchCrowd,
 	"pipeline":   benchPipeline,
 	"crawl":      benchCrawl,
