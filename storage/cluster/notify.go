@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/webrace/webrace/storage/control"
 )
 
 // What others have written is found by looking every second, and sooner if a notification comes. That is sent apart
@@ -53,7 +55,7 @@ func (c *Cluster) listen() {
 }
 
 func (c *Cluster) listenOnce() error {
-	conn, err := pgx.ConnectConfig(c.ended, c.config)
+	conn, err := pgx.ConnectConfig(c.ended, control.Patient(c.config))
 	if err != nil {
 		return err
 	}

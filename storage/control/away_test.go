@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/internal/testutil/postgres"
@@ -159,7 +161,7 @@ func (l *load) read(ctx context.Context, s *control.Store) error {
 func TestAway(t *testing.T) {
 	t.Parallel()
 	server := postgres.New(t, postgres.Options{Fsync: true})
-	underLoad(t, server.Database(t), func(l *load) {
+	underLoad(t, onPostgres(t, server.Database(t)), func(l *load) {
 		for n := range testutil.Seeds(*stops) {
 			l.goesOn(t)
 			away := l.waits.Load()
@@ -184,7 +186,7 @@ func TestAwayAStandbyTakesOver(t *testing.T) {
 	standby := server.Standby(t)
 	database.Host += "," + standby.Address()
 	database.RawQuery += "&target_session_attrs=read-write"
-	underLoad(t, database.String(), func(l *load) {
+	underLoad(t, onPostgres(t, database.String()), func(l *load) {
 		l.goesOn(t)
 		standby.Freeze(t)
 		testutil.Await(t, "writers wait for the standby", func() bool {
@@ -196,10 +198,30 @@ func TestAwayAStandbyTakesOver(t *testing.T) {
 	})
 }
 
+// So it is where nothing gets through any more, and no connection ends: what is asked is given up. Much of it arrives
+// late.
+func TestAwayWithoutAWord(t *testing.T) {
+	t.Parallel()
+	server := postgres.New(t, postgres.Options{})
+	proxy := postgres.NewProxy(t, server)
+	key, through := filepath.Join(t.TempDir(), control.KeyFile), proxy.URL(t, server.Database(t))
+	b := backend{shared: true, open: func(o control.Options) (*control.Store, error) {
+		return control.OpenImpatient(t.Context(), through, key, o, time.Second)
+	}}
+	underLoad(t, b, func(l *load) {
+		for range testutil.Seeds(*stops) {
+			l.goesOn(t)
+			away := l.waits.Load()
+			proxy.Freeze()
+			testutil.Await(t, "stores find the server away", func() bool { return l.waits.Load() > away+3 || t.Failed() })
+			proxy.Thaw()
+		}
+	})
+}
+
 // underLoad writes to a database while something is done to its server.
-func underLoad(t *testing.T, database string, disturb func(l *load)) {
+func underLoad(t *testing.T, b backend, disturb func(l *load)) {
 	t.Helper()
-	b := onPostgres(t, database)
 	var l load
 	follower, reviser := l.store(t, b), l.store(t, b)
 	l.begin(t, b)

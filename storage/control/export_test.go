@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -47,4 +48,9 @@ func PutUnlocked(ctx context.Context, s *Store, acis []*xmlschema.ACI, beforeCom
 	})
 	s.told.Broadcast()
 	return err
+}
+
+// OpenImpatient is [OpenPostgres] with another time that an answer may take.
+func OpenImpatient(ctx context.Context, address, keyFile string, o Options, answerWithin time.Duration) (*Store, error) {
+	return openPostgres(ctx, address, keyFile, o, answerWithin)
 }

@@ -38,6 +38,7 @@ const (
 	writers        = 2       // connections; who writes the same waits for its lock anyway
 	idleAfter      = time.Minute
 	connectWithin  = 5 * time.Second
+	answerWithin   = 30 * time.Second // a part of an answer, also of one that waits for the lock of another
 )
 
 // CheckURL reports what is wrong with the URL of a database, as it can be seen without a network. It never quotes it.
@@ -85,11 +86,15 @@ var ErrNoTables = errors.New("it has no tables yet: they are made when it is fir
 // if they are not there and may be written. Several processes may have it open. The key of secrets is in a file of this
 // machine, which has to be the same on all.
 func OpenPostgres(ctx context.Context, address, keyFile string, o Options) (*Store, error) {
+	return openPostgres(ctx, address, keyFile, o, answerWithin)
+}
+
+func openPostgres(ctx context.Context, address, keyFile string, o Options, answerWithin time.Duration) (*Store, error) {
 	config, err := parseURL(address)
 	if err != nil {
 		return nil, fmt.Errorf("open control store: %w", err)
 	}
-	prepareConnections(config)
+	prepareConnections(config, answerWithin)
 	s := newStore(nameOf(config), keyFile, o)
 	s.postgres = &postgres{config: config, self: rand.Text(), news: make(chan struct{}, 1)}
 	s.postgres.ended, s.postgres.end = context.WithCancel(context.Background())
@@ -103,12 +108,20 @@ func OpenPostgres(ctx context.Context, address, keyFile string, o Options) (*Sto
 	return s, nil
 }
 
+// dialer finds out when the other machine is gone while an answer is waited for.
+var dialer = &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 3 * time.Second, Interval: time.Second, Count: 3}}
+
 // prepareConnections lets connections do without what a server, or what pools connections in between, would have to
 // keep for them, and find out in time when nobody answers any more.
-func prepareConnections(config *pgx.ConnConfig) {
+func prepareConnections(config *pgx.ConnConfig, answerWithin time.Duration) {
 	config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 3 * time.Second, Interval: time.Second, Count: 3}}
-	config.DialFunc = dialer.DialContext
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &impatient{Conn: conn, within: answerWithin}, nil
+	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectWithin
 	}

@@ -134,7 +134,7 @@ func (p *postgres) listen(heard chan<- struct{}) {
 var errPooled = errors.New("what pools connections is in between")
 
 func (p *postgres) listenOnce(heard chan<- struct{}) error {
-	conn, err := pgx.ConnectConfig(p.ended, p.config)
+	conn, err := pgx.ConnectConfig(p.ended, Patient(p.config))
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,15 @@ func ParseConfig(address string) (config *pgx.ConnConfig, name string, err error
 	if config, err = parseURL(address); err != nil {
 		return nil, "", err
 	}
-	prepareConnections(config)
+	prepareConnections(config, answerWithin)
 	return config, nameOf(config), nil
+}
+
+// Patient returns how to connect where a long silence is no sign of anything, as for who listens for notifications.
+func Patient(config *pgx.ConnConfig) *pgx.ConnConfig {
+	config = config.Copy()
+	config.DialFunc = dialer.DialContext
+	return config
 }
 
 // AsAway makes an error of a database that time may mend an [AwayError], which is worth waiting for.

@@ -18,6 +18,8 @@ type Proxy struct {
 	server   string
 
 	atCommit, atAnswer atomic.Pointer[func() (cut bool)]
+	passing            sync.RWMutex // locked while it is frozen
+	frozen             atomic.Bool
 	open               sync.WaitGroup
 	mu                 sync.Mutex
 	closed             bool
@@ -59,6 +61,19 @@ func (p *Proxy) AtCommit(f func() (cut bool)) { p.atCommit.Store(&f) }
 // if f returns so.
 func (p *Proxy) AtAnswer(f func() (cut bool)) { p.atAnswer.Store(&f) }
 
+// Freeze makes the proxy pass nothing on, and keep all connections open, as where packets are lost: nobody hears of it.
+func (p *Proxy) Freeze() {
+	p.passing.Lock()
+	p.frozen.Store(true)
+}
+
+// Thaw makes it go on, with what it was sent meanwhile.
+func (p *Proxy) Thaw() {
+	if p.frozen.Swap(false) {
+		p.passing.Unlock()
+	}
+}
+
 func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
@@ -92,6 +107,7 @@ func (p *Proxy) keep(connections ...net.Conn) bool {
 }
 
 func (p *Proxy) close() {
+	p.Thaw()
 	p.listener.Close()
 	p.mu.Lock()
 	p.closed = true
@@ -107,7 +123,7 @@ func (p *Proxy) pass(client, server net.Conn) {
 	var both sync.WaitGroup
 	direction := func(to, from net.Conn, hello bool, cut func(message []byte) bool) {
 		both.Go(func() {
-			passMessages(to, from, hello, cut)
+			passMessages(passed{p, to}, from, hello, cut)
 			client.Close()
 			server.Close()
 		})
@@ -119,6 +135,18 @@ func (p *Proxy) pass(client, server net.Conn) {
 	defer p.mu.Unlock()
 	delete(p.connections, client)
 	delete(p.connections, server)
+}
+
+// passed is what a proxy writes to, unless it is frozen.
+type passed struct {
+	p  *Proxy
+	to io.Writer
+}
+
+func (w passed) Write(message []byte) (int, error) {
+	w.p.passing.RLock()
+	defer w.p.passing.RUnlock()
+	return w.to.Write(message)
 }
 
 // passMessages passes whole messages on, until one of them is to be cut. The first of a client has no type.
