@@ -101,6 +101,15 @@ func TestWhatKeepsAProcessFromBeingANodeIsSaid(t *testing.T) {
 	if _, err := db.Exec("UPDATE webrace.cluster SET format = 2"); err != nil {
 		t.Fatal(err)
 	}
+	foreign := postgres.Database(t)
+	other, _, _, err := open(foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.Exec("CREATE SCHEMA webrace; CREATE TABLE webrace.cluster (name TEXT)"); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		url  string
 		node int
@@ -108,6 +117,8 @@ func TestWhatKeepsAProcessFromBeingANodeIsSaid(t *testing.T) {
 	}{
 		{"postgres://u:hidden@127.0.0.1:1/d?sslmode=disable", 0, "refused"},
 		{empty, 0, "there is no cluster in it yet: webrace-store cluster create --partitions 32 --nodes N makes one"},
+		{foreign, 0, "its table webrace.cluster is of something else"},
+		{url + "&default_transaction_read_only=on", 0, "the server is a standby, or read-only: name the primary"},
 		{newer, 0, "it has a cluster of format 2, and this program knows format 1"},
 		{url, 2, "node 2: the cluster has 2 nodes, from 0 to 1"},
 		{url, 1, "node 1 runs already, at there:/data, where it was seen "},

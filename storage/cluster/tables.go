@@ -34,6 +34,7 @@ const (
 	codeNoTable, codeNoSchema = "42P01", "3F000"
 	codeTableIsThere          = "42P07"
 	codeNameIsTaken           = "23505"
+	codeNoColumn              = "42703"
 )
 
 func hasCode(err error, codes ...string) bool {
@@ -91,6 +92,8 @@ func shapeOf(ctx context.Context, db *sql.DB) (s Shape, err error) {
 	switch {
 	case hasCode(err, codeNoTable, codeNoSchema):
 		return s, ErrNone
+	case hasCode(err, codeNoColumn):
+		return s, fmt.Errorf("its table webrace.cluster is of something else (%w): give webrace a database of its own, createdb webrace", err)
 	case errors.Is(err, sql.ErrNoRows):
 		return s, errors.New("its table webrace.cluster is empty: restore the database from a backup")
 	case err == nil && version != format:
