@@ -33,8 +33,14 @@ func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error
 		}
 	}
 	asked, how := p.asks(u)
-	if !asked && len(told) == 0 {
+	switch {
+	case asked:
+	case len(told) == 0:
 		how = "no alert: " + how
+	case p.stored != nil:
+		if _, isTold := p.toldOfThisVersion(told); !isTold {
+			how = "no further alert: " + how
+		}
 	}
 	say("%s", how)
 	switch {
