@@ -217,7 +217,7 @@ func TestClusterKilled(t *testing.T) {
 	for kill := range 3 {
 		waitFor(t, func() bool {
 			before = append(before, f.requests()...)
-			return len(before) > (1+kill)*len(alone.requests)/5
+			return len(before) > (1+kill)*len(alone.requests)/8
 		}, func() string { return fmt.Sprintf("%d requests come, of %d", len(before), len(alone.requests)) })
 		node := kill % 2
 		nodes[node].signal(os.Kill)
