@@ -33,6 +33,9 @@ type Options struct {
 	// Seen is the latest revision whose profiles have seen an earlier version of the page, if it is matched
 	// with everyone: these are shown what their Change selects, and the others all of it. 0: none has.
 	Seen int64
+	// Since and Until, if not 0, confine a match with everyone to profiles of later revisions than one, and of none later
+	// than the other: something else is new to the others.
+	Since, Until int64
 	// Distance is how far the page lies from the start of its crawl, if it is matched with everyone, and
 	// SeenDistance how far it lay when the earlier version was seen: it concerns the profiles within whose Levels
 	// it lies, and those have seen it within whose Levels it lay. Both are 0 for profiles that were not chosen by a
@@ -72,6 +75,9 @@ type Recipient struct {
 // shows returns what part of the page a profile is shown when everyone is, or false if none.
 func (o *Options) shows(c *Compiled) (among extent, concerned bool) {
 	if !c.within(o.Distance) || !strings.HasPrefix(o.URL, c.under) || o.Remember != 0 && o.Remember>>c.remember&1 == 0 {
+		return everything, false
+	}
+	if o.Since > 0 && c.revision <= o.Since || o.Until > 0 && c.revision > o.Until {
 		return everything, false
 	}
 	switch {

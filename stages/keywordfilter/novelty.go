@@ -25,8 +25,18 @@ type novelty struct {
 	err      error                   // of reading a text that was asked for
 }
 
-// seenVersions are versions of a document that a URD knows: so many, up to one of them.
-type seenVersions struct{ last, remember int }
+// seenVersions are versions of a document that a URD knows: so many, up to one of them; without what one of several
+// rules last found at the revision missed, or before that.
+type seenVersions struct {
+	last, remember int
+	missed         int64
+}
+
+// mayKnow reports whether a URD may know what one of several rules finds: it came before that was absent, if it was.
+func (s seenVersions) mayKnow(piece *selection.Selection, v *webrace.Visit) bool {
+	part, absent := v.Lacks(rulesID(piece))
+	return !absent || part.Revision == 0 || part.Revision > s.missed
+}
 
 // since is how a document compares with the versions that were seen.
 type since struct {
@@ -277,11 +287,11 @@ func (h *history) since(ctx context.Context, now *selection.Part, g *partGroup) 
 	}
 	whole := last != nil
 	if whole {
-		if last, whole, err = h.wholeOf(ctx, last, number, g.rules); err != nil {
+		if last, whole, err = h.wholeOf(ctx, last, number, g); err != nil {
 			return nil, err
 		}
 	}
-	if h.now, _, err = h.with(ctx, now.Text, g.last, now.Pieces); err != nil {
+	if h.now, _, err = h.with(ctx, now.Text, g.last, now.Pieces, g.seenVersions); err != nil {
 		return nil, err
 	}
 	h.seen = last
@@ -307,27 +317,27 @@ func (h *history) since(ctx context.Context, now *selection.Part, g *partGroup) 
 
 // wholeOf returns the part of a version with what several rules found last that find nothing in it; and false if some
 // of that was removed.
-func (h *history) wholeOf(ctx context.Context, text *webrace.Text, number int, rules *selection.Selection) (*webrace.Text, bool, error) {
+func (h *history) wholeOf(ctx context.Context, text *webrace.Text, number int, g *partGroup) (*webrace.Text, bool, error) {
 	d, err := h.at(number)
 	if d == nil || err != nil {
 		return text, true, err
 	}
-	pieces, err := rules.Pieces(ctx, d, h.budget)
+	pieces, err := g.rules.Pieces(ctx, d, h.budget)
 	switch {
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case err != nil:
 		return text, true, nil
 	}
-	return h.with(ctx, text, number, pieces)
+	return h.with(ctx, text, number, pieces, g.seenVersions)
 }
 
-// with returns a text with the pieces that are missing in it, as they were last up to a version; and false if some of
-// that was removed.
-func (h *history) with(ctx context.Context, text *webrace.Text, last int, pieces []selection.Piece) (*webrace.Text, bool, error) {
+// with returns a text with the pieces that are missing in it, as they were last up to a version, if they may be known;
+// and false if some of that was removed.
+func (h *history) with(ctx context.Context, text *webrace.Text, last int, pieces []selection.Piece, by seenVersions) (*webrace.Text, bool, error) {
 	whole := true
 	for _, piece := range pieces {
-		if match.IsState(piece.Text) {
+		if match.IsState(piece.Text) || !by.mayKnow(piece.Rules, h.document.Visit) {
 			continue
 		}
 		found, number, err := h.lastPart(ctx, last, piece.Rules)
@@ -345,7 +355,13 @@ func (h *history) with(ctx context.Context, text *webrace.Text, last int, pieces
 
 // knownBefore returns the baseline of a part up to the version before the one that was seen.
 func (h *history) knownBefore(ctx context.Context, seen int, g *partGroup) (known match.Baseline, err error) {
-	for number := max(1, seen-g.remember+1); number < seen; number++ {
+	first := max(1, seen-g.remember+1)
+	for _, piece := range g.rules.Parts() {
+		if part, _ := h.document.Visit.Lacks(rulesID(piece)); !g.mayKnow(piece, h.document.Visit) {
+			first = max(first, part.Version+1) // all before had it
+		}
+	}
+	for number := first; number < seen; number++ {
 		text, err := h.part(ctx, number, g.rules)
 		if err != nil {
 			return nil, err

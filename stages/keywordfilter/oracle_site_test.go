@@ -75,7 +75,9 @@ func (w *world) invent(id string) *control.URD {
 	}
 	switch kind {
 	case 0:
-		selects("css", some(w, "#price", "b"))(u)
+		for _, css := range some(w, []string{"#price"}, []string{"b"}, []string{"#price", "b:not(#price)"}) {
+			selects("css", css)(u)
+		}
 	case 1:
 		ignores("css", "b")(u)
 	case 2:

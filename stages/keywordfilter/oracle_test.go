@@ -193,6 +193,7 @@ type oracle struct {
 type sight struct {
 	rules          string
 	seen, remember int
+	missed         int64
 }
 
 // shownText is a text that an owner is shown, what of it is new to who has seen a version, and whether it has changed.
@@ -246,6 +247,22 @@ func (o *oracle) cameInAbsence(u *control.URD) bool {
 	})
 }
 
+// missed returns the last revision at which one of several rules found what it did not find at the last visit, if the
+// URD came later, or 0.
+func (o *oracle) missed(u *lone) (revision int64) {
+	if o.d.Visit == nil || o.d.Visit.Version == o.d.Version {
+		return 0
+	}
+	for _, piece := range u.rules.Parts() {
+		for _, part := range o.d.Visit.Absent {
+			if part.Rules == selection.ID(piece.Key()) && part.Revision < u.Interest {
+				revision = max(revision, part.Revision)
+			}
+		}
+	}
+	return revision
+}
+
 // ask asks one URD.
 func (o *oracle) ask(u *lone, out pipeline.Emitter) error {
 	seen, asked := o.asked(u.URD)
@@ -294,7 +311,7 @@ func (o *oracle) askOfBody(u *lone, seen int, out pipeline.Emitter) error {
 func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 	at := sight{seen: seen, remember: u.Remembers(defaults.Remember)}
 	if u.rules != nil {
-		at.rules = u.rules.Key()
+		at.rules, at.missed = u.rules.Key(), o.missed(u)
 	}
 	if text = o.known[at]; text != nil {
 		return text, nil
@@ -309,7 +326,7 @@ func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 		text.Text = part.Text
 		compared, last := part.Text, (*webrace.Text)(nil)
 		if seen > 0 {
-			s, err := o.history.since(o.Context(), part, &partGroup{u.rules, recipientList{seenVersions: seenVersions{seen, at.remember}}})
+			s, err := o.history.since(o.Context(), part, &partGroup{u.rules, recipientList{seenVersions: seenVersions{seen, at.remember, at.missed}}})
 			if err != nil {
 				return nil, err
 			}
@@ -319,7 +336,7 @@ func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 		text.diffs = o.stage.newDiffs(compared, text.added, func(int) (*webrace.Text, error) { return last, nil })
 		return text, nil
 	} else if seen > 0 {
-		s, err := o.novelty.since(seenVersions{seen, at.remember})
+		s, err := o.novelty.since(seenVersions{last: seen, remember: at.remember})
 		if err != nil {
 			return nil, err
 		}

@@ -73,6 +73,7 @@ type crowdState struct {
 	crawl    string // empty for none
 	distance int
 	shown    webrace.Shown // of version 0 if that was nothing
+	lacked   []int64       // the revisions at which one of several rules last found what it has not found since, in order
 	former   string        // where that was shown, if the document has moved here since
 }
 
@@ -114,7 +115,25 @@ func (s crowdState) ofPart(rules *selection.Selection, d *webrace.Document) crow
 	if part, absent := d.Visit.Lacks(rulesID(rules)); absent && part.Revision > 0 {
 		s.shown.Revision = min(s.shown.Revision, part.Revision)
 	}
+	for _, piece := range rules.Parts() {
+		if part, absent := d.Visit.Lacks(rulesID(piece)); absent && part.Revision > 0 {
+			s.lacked = append(s.lacked, part.Revision)
+		}
+	}
+	slices.Sort(s.lacked)
+	s.lacked = slices.Compact(s.lacked)
 	return s
+}
+
+// missed returns the last of the revisions behind which an interest came, or 0: of what was not found since then,
+// nothing was seen.
+func (s crowdState) missed(interest int64) (revision int64) {
+	for _, lacked := range s.lacked {
+		if lacked < interest {
+			revision = lacked
+		}
+	}
+	return revision
 }
 
 // allSeen reports whether all whose interests are no newer than a revision have been shown the version at hand.
@@ -184,7 +203,7 @@ func (r *recipientLists) askOne(urd *control.URD, s crowdState) {
 	}
 	kind := recipientList{knows: r.others.to(s.crawl, urd.Interest, func(distance int) bool { return webrace.Reach{Distance: distance}.Within(urd.Crawl.Levels) })}
 	if kind.whole = seen == 0 && kind.knows != nil && urd.Change == xmlschema.ChangePage; seen > 0 {
-		kind.seenVersions, kind.whole = seenVersions{seen, urd.Remembers(r.remember)}, !to.OnlyAdded
+		kind.seenVersions, kind.whole = seenVersions{seen, urd.Remembers(r.remember), s.missed(urd.Interest)}, !to.OnlyAdded
 	}
 	i := slices.IndexFunc(r.lists, func(l recipientList) bool {
 		return l.seenVersions == kind.seenVersions && l.knows == kind.knows && l.whole == kind.whole
@@ -222,13 +241,16 @@ func (r *recipientLists) askMany(v *match.View, s crowdState) (all []recipientLi
 	if o.Seen == 0 || o.Unseen {
 		return []recipientList{{knows: knows, Asking: match.Asking{View: v, Options: o}}}
 	}
-	remembered := v.Remembers()
-	for remember := range match.MostBaselineVersions + 1 {
-		if o.Remember = remembered & (1 << remember); o.Remember != 0 {
-			all = append(all, recipientList{
-				seenVersions: seenVersions{s.shown.Version, remember}, knows: knows, whole: v.Has(match.ChangePage), Asking: match.Asking{View: v, Options: o},
-			})
+	for _, o.Until = range append(s.lacked, 0) { // 0: all who came behind the last
+		for remember := range match.MostBaselineVersions + 1 {
+			if o.Remember = v.Remembers() & (1 << remember); o.Remember != 0 {
+				all = append(all, recipientList{
+					seenVersions: seenVersions{s.shown.Version, remember, o.Since}, knows: knows, whole: v.Has(match.ChangePage),
+					Asking: match.Asking{View: v, Options: o},
+				})
+			}
 		}
+		o.Since = o.Until
 	}
 	return all
 }
@@ -248,7 +270,7 @@ func (s crowdState) options(d *webrace.Document) match.Options {
 // sorted returns all who ask, those who know the same one after the other.
 func (r *recipientLists) sorted() []recipientList {
 	return slices.SortedStableFunc(slices.Values(append(r.lists, r.crowds...)), func(x, y recipientList) int {
-		return cmp.Or(cmp.Compare(x.last, y.last), cmp.Compare(x.remember, y.remember))
+		return cmp.Or(cmp.Compare(x.last, y.last), cmp.Compare(x.remember, y.remember), cmp.Compare(x.missed, y.missed))
 	})
 }
 
