@@ -365,3 +365,21 @@ func TestAStartThatIsRedirectedThroughPartitionsLandsInAll(t *testing.T) {
 		p.f[at].none()
 	}
 }
+
+// Whoever goes on with the directory of a partition alone waits for no other.
+func TestAPartitionThatIsAloneAgainOpensItsRounds(t *testing.T) {
+	t.Parallel()
+	p := newPartitions(t)
+	p.f[0].start(crawlOf("a.org"), true)
+	l := p.f[0].take()
+	p.offer(0, l, webrace.Links{Via: webrace.ViaLink, URLs: []string{"http://b.org/"}})
+	p.f[0].done(l)
+	if r := p.f[0].start(crawlOf("a.org"), true); !r.Resumed || r.Number != 1 {
+		t.Errorf("a round that is not over elsewhere is %+v", r)
+	}
+	p.f[0].opt.Elsewhere = nil
+	p.f[0].reopen()
+	if r := p.f[0].start(crawlOf("a.org"), true); r.Resumed || r.Number != 2 {
+		t.Errorf("a round without others is %+v", r)
+	}
+}

@@ -3,10 +3,12 @@ package frontier
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/pointer"
 )
 
 // Whatever is read without an error is written as it was meant: a second reading gives the same.
@@ -31,6 +33,9 @@ func FuzzRecords(f *testing.F) {
 	f.Add((&counters{order: 1, known: 3, written: 9}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5, aside: 7}).encode())
 	f.Add((&hostRecord{parallel: 1, notBefore: time.Unix(3, 4), reported: 5}).encode())
+	for _, c := range crawlsOfEachSchema(f) {
+		f.Add(encodeCrawl(c))
+	}
 	f.Fuzz(func(t *testing.T, value []byte) {
 		check := func(what string, encode func([]byte) ([]byte, error)) {
 			once, err := encode(value)
@@ -134,6 +139,38 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 	}
 	if got, err := decodeVisit(append([]byte{visitSchema + 1}, latest[1:]...)); err == nil {
 		t.Errorf("a later schema is read as %+v", got)
+	}
+}
+
+// crawlsOfEachSchema returns a crawl that is written in schema 4, one in 5 and one in 6.
+func crawlsOfEachSchema(t testing.TB) (all []*crawl) {
+	for i, how := range []func(*pass){
+		func(*pass) {},
+		func(p *pass) { p.moves = []string{"http://b.org/"} },
+		func(p *pass) { p.spread = spread{left: true, opened: 2, hops: 3, led: "http://c.org/"} },
+	} {
+		c, p := &crawl{number: 1}, &pass{Crawl: crawlOf("a.org"), number: 2, started: time.Unix(1, 0).UTC()}
+		how(p)
+		pointer.Store(&c.now, p)
+		if got := encodeCrawl(c)[0]; int(got) != 4+i {
+			t.Errorf("crawl %d is written in schema %d", i, got)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func TestACrawlIsReadAsItWasWrittenInEachSchema(t *testing.T) {
+	t.Parallel()
+	for _, c := range crawlsOfEachSchema(t) {
+		got, err := decodeCrawl(encodeCrawl(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, want := got.pass(), c.pass()
+		if p.Crawl != want.Crawl || p.number != want.number || !p.started.Equal(want.started) || !slices.Equal(p.moves, want.moves) || p.spread != want.spread {
+			t.Errorf("%+v is read as %+v", want, p)
+		}
 	}
 }
 

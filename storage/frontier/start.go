@@ -101,7 +101,10 @@ func (s *start) wants(ch *changes) {
 func (s *start) apply(ch *changes) error {
 	cr := ch.crawl(s.crawl)
 	next := *cr.pass()
-	unfinished := cr.unfinished()
+	if s.q.abroad == nil {
+		next.spread = spread{} // the directory was a partition's: there are no others any more
+	}
+	unfinished := cr.pending.Load() > 0 || next.left
 	inThisRun := s.q.crawls.activate(cr)
 	s.restart = unfinished && !inThisRun
 
