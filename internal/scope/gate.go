@@ -56,9 +56,6 @@ func (g *Gate) Add(added *Rules) {
 // Rules returns all rules in the order in which they are asked.
 func (g *Gate) Rules() *Rules { return pointer.Load(&g.rules) }
 
-// Configured returns those of them that the configuration has.
-func (g *Gate) Configured() *Rules { return g.configured }
-
 // Added returns those of them that were added.
 func (g *Gate) Added() *Rules { return pointer.Load(&g.added) }
 

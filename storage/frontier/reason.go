@@ -31,9 +31,7 @@ const (
 	reasons
 )
 
-// Reasons are all there are, and names what they are called in reports.
-const Reasons = int(reasons)
-
+// names are what they are called in reports.
 var names = [reasons]string{
 	"accepted", "invalid", "redirects", "unknown_crawl", "rule", "blocked_domain", "blocked_url", "ignored_type",
 	"trap_length", "trap_depth", "trap_repeats", "trap_parameters", "trap_queries", "trap_dates", "trap_far_dates",
