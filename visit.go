@@ -29,6 +29,7 @@ type Visit struct {
 	Revision     int64         // the revision of the URD base it was matched at
 	Baseline     []uint64      // hashes of the text blocks of the last versions, as the matcher keeps them
 	Reading      int           // the revision of how text is read at which Baseline was made
+	Matched      Matched       // what else of the version with which it was made; the zero value where that is not known
 	Absent       []Absent      // the parts of the document that URDs look at, and that were not there at the last visit
 	Placeholder  Placeholder   // what came in the place of the document; the zero value if nothing ever did
 	Origins      []string      // other pages from which something moved to the document, or which became one with it: the last ones, at most MostOrigins
@@ -147,6 +148,18 @@ func (v *Visit) AsOfWhole() *Visit {
 	}
 	return &whole
 }
+
+// Matched is what the match of the next version needs to know of the one that was matched last, so that it need not be
+// looked up for a page that concerns nobody.
+type Matched struct {
+	Version int      // the one that it is known of; 0 for none
+	Kind    uint8    // what it is, as extract.Kind has it
+	Series  []string // the other pages to which it led, of the list that goes on there
+}
+
+// MostSeries is how many pages a visit remembers to which a version led. What is known of one that led to more is not
+// remembered.
+const MostSeries = 16
 
 // MostOrigins is of how many other pages a visit remembers that something moved from there.
 const MostOrigins = 4

@@ -9,7 +9,7 @@ import (
 // Kind is what a document is, whatever it declares.
 type Kind uint8
 
-// The kinds of documents.
+// The kinds of documents. Visits remember them by their numbers.
 const (
 	Data    Kind = iota // all else: JSON, a table, a file
 	Nothing             // no bytes

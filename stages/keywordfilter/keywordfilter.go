@@ -177,7 +177,7 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	}
 	wholes, parts := a.recipientsOf(d, others)
 	if !changed && len(wholes)+len(parts) == 0 {
-		it.Learn(a.learned(nil))
+		it.Learn(a.learned(nil, webrace.Matched{}))
 		return nil
 	}
 	if d, err = s.withText(d); err != nil {
@@ -200,7 +200,7 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	if err != nil {
 		return err
 	}
-	m.item.Learn(a.learned(n.next))
+	m.item.Learn(a.learned(n.next, matched(d)))
 	if visit := d.Visit; len(m.absent) > 0 || visit != nil && len(visit.Absent) > 0 && len(m.looked) > 0 {
 		m.item.Learn(webrace.Learned(func(v *webrace.Visit) { v.Look(m.looked, m.absent) }))
 	}
@@ -213,12 +213,13 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	return nil
 }
 
-// learned is what the visit remembers of the match; the baseline stays as it is when there is none.
-func (a *audience) learned(baseline match.Baseline) webrace.Learned {
+// learned is what the visit remembers of the match; what it knows of the last version stays as it is when there is no
+// baseline.
+func (a *audience) learned(baseline match.Baseline, version webrace.Matched) webrace.Learned {
 	return func(v *webrace.Visit) {
 		v.Revision = a.revision
 		if baseline != nil {
-			v.Baseline, v.Reading = baseline, extract.Revision
+			v.Baseline, v.Reading, v.Matched = baseline, extract.Revision, version
 		}
 	}
 }

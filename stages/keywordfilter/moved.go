@@ -35,7 +35,7 @@ func (s *stage) othersOf(d *webrace.Document, last lastVersion) (*otherPages, er
 	if len(d.Reach) == 0 || d.Visit != nil && d.Visit.Version == d.Version {
 		return nil, nil
 	}
-	pages, err := annotate.PagesAround(d.URL, d.Links, func() ([]string, error) { return s.linksOf(last) }, d.From)
+	pages, err := annotate.PagesAround(d.URL, d.Links, func() ([]string, error) { return s.linksBefore(d, last) }, d.From)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,12 @@ func (s *stage) othersOf(d *webrace.Document, last lastVersion) (*otherPages, er
 	return o, nil
 }
 
-// linksOf returns the links of the version of a document that was visited last; none if there is no such.
-func (s *stage) linksOf(last lastVersion) (links []string, err error) {
+// linksBefore returns the links of the version of a document that was visited last, at least those to pages of the same
+// list; none if there is no such version.
+func (s *stage) linksBefore(d *webrace.Document, last lastVersion) (links []string, err error) {
+	if before, known := matchedLast(d); known {
+		return before.Series, nil
+	}
 	v, err := last()
 	if err == nil {
 		links, err = s.objects.Links(v)

@@ -58,7 +58,7 @@ func (w *world) left(d *webrace.Document) *webrace.Visit {
 	v.Placeholder = webrace.Placeholder{}
 	v.Tell(w.told)
 	v.Look(w.looked(d))
-	w.audience.learned(w.novelty(w.text(d)).next)(&v)
+	w.audience.learned(w.novelty(w.text(d)).next, webrace.Matched{})(&v)
 	v.Shown = shown(v, d.Reach)
 	return &v
 }

@@ -65,7 +65,10 @@ func (s *stage) placeholder(d *webrace.Document, last lastVersion) (next webrace
 
 // kinds returns of what kind a document is, and its last whole version, as far as that makes a difference.
 func (s *stage) kinds(d *webrace.Document, last lastVersion) (now, before extract.Kind, err error) {
-	now = extract.KindOf(d.MediaType, d.Body, d.Text)
+	now = kindOf(d)
+	if before, known := matchedLast(d); known {
+		return now, extract.Kind(before.Kind), nil
+	}
 	v, err := last()
 	switch {
 	case errors.Is(err, objects.ErrNotFound) && d.Visit.IsPlaceholder(): // which that was of another kind than a page
@@ -90,6 +93,8 @@ func (s *stage) kinds(d *webrace.Document, last lastVersion) (now, before extrac
 	}
 	return now, extract.KindOf(r.text.MediaType, r.body, r.text.Text), nil
 }
+
+func kindOf(d *webrace.Document) extract.Kind { return extract.KindOf(d.MediaType, d.Body, d.Text) }
 
 // mayBeFeed reports whether a document of a type may be a feed. One of JSON is only looked at if its type tells that:
 // most are none, and to read the last version of each that changes is dear.

@@ -1,6 +1,7 @@
 package keywordfilter
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/webrace/webrace"
@@ -59,4 +60,45 @@ func TestAPlaceholderIsNoneOfTheVersionsThatARequestRemembers(t *testing.T) {
 	}
 	first := f.mustTell(f.match(f.fetched(with, &last.visit, reached(0, eleni))))
 	f.mustTell(f.match(unchanged(first.visit, reached(0, nikos))))
+}
+
+// What a visit remembers of the last version tells the same as that version does, which is looked up after the visit of
+// an earlier release.
+func TestWhatAVisitRemembersIsWhatIsLookedUp(t *testing.T) {
+	f := newFixture(t)
+	reach := reached(0, f.urd("eleni", start, ""))
+	bodies := []string{someFeed, "", html("ibm"), backSoon, `{"maker":"ibm"}`, "maker,place\nibm,here\n"}
+	for _, before := range bodies {
+		for _, now := range bodies {
+			first := f.match(f.fetched(before, nil, reach)).visit
+			if first.Matched.Version != first.Version {
+				t.Fatalf("%q: the visit remembers %+v of version %d", before, first.Matched, first.Version)
+			}
+			earlier := first
+			earlier.Matched = webrace.Matched{}
+			d := f.fetched(now, &first, reach)
+			lookedUp := *d
+			lookedUp.Visit = &earlier
+			got, want := f.match(d), f.match(&lookedUp)
+			if !slices.Equal(got.told(), want.told()) || got.visit.Placeholder != want.visit.Placeholder {
+				t.Errorf("%q, then %q: told %q, %+v, want %q, %+v", before, now, got.told(), got.visit.Placeholder, want.told(), want.visit.Placeholder)
+			}
+		}
+	}
+}
+
+// The kind of a version is known when that was removed as well, if the text is read as it was.
+func TestAPlaceholderIsKnownWhenTheLastVersionWasRemoved(t *testing.T) {
+	f := newFixture(t)
+	reach := reached(0, f.urd("eleni", start, ""))
+	feed := f.mustTell(f.match(f.fetched(someFeed, nil, reach)), "eleni").visit
+	d := f.fetched(backSoon, &feed, reach)
+	f.collect()
+	f.mustTell(f.match(d))
+	otherwise := feed
+	otherwise.Reading--
+	d.Visit = &otherwise
+	if got := f.match(d).visit; got.IsPlaceholder() {
+		t.Errorf("what an earlier release has read is taken for %+v", otherwise.Matched)
+	}
 }

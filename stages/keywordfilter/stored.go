@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/stages/keywordfilter/series"
 	"github.com/webrace/webrace/storage/objects"
 )
 
@@ -58,6 +59,25 @@ func (s *stage) lastVersionOf(d *webrace.Document) lastVersion {
 		}
 		return v, nil
 	})
+}
+
+// matchedLast returns what the visit remembers of the version that [lastVersion] looks up; false if it does not, or an
+// earlier release read that version otherwise.
+func matchedLast(d *webrace.Document) (m webrace.Matched, known bool) {
+	if d.Visit == nil {
+		return m, false
+	}
+	v := d.Visit.AsOfWhole()
+	return v.Matched, v.Version > 0 && v.Matched.Version == v.Version && v.Reading == extract.Revision
+}
+
+// matched returns what the visit is to remember of the document.
+func matched(d *webrace.Document) webrace.Matched {
+	links := series.Among(d.URL, d.Links)
+	if len(links) > webrace.MostSeries {
+		return webrace.Matched{}
+	}
+	return webrace.Matched{Version: d.Version, Kind: uint8(kindOf(d)), Series: links}
 }
 
 // recalled is a stored version and its text.

@@ -81,6 +81,13 @@ type placeholder struct {
 	Accepted int `json:"accepted,omitzero"`
 }
 
+// matched is what is known of the version that was matched last.
+type matched struct {
+	Version int      `json:"version,omitzero"`
+	Kind    uint8    `json:"kind,omitzero"`
+	Series  []string `json:"series,omitzero"`
+}
+
 // former is where a document was before it moved for good, and its last version there.
 type former struct {
 	URL     string `json:"url"`
@@ -107,6 +114,7 @@ type visit struct {
 	Revision     int64          `json:"revision,omitzero"`
 	Baseline     []hash         `json:"baseline,omitzero"`
 	Reading      int            `json:"reading,omitzero"`
+	Matched      matched        `json:"matched,omitzero"`
 	Absent       []absent       `json:"absent,omitzero"`
 	Placeholder  placeholder    `json:"placeholder,omitzero"`
 	Origins      []string       `json:"origins,omitzero"`
@@ -124,7 +132,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 	return &visit{
 		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version, Former: former(v.Former),
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: hash(v.Likeness), Titled: hash(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: seconds(v.Interval),
-		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading, Placeholder: placeholder(v.Placeholder),
+		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading, Matched: matched(v.Matched), Placeholder: placeholder(v.Placeholder),
 		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
 		Absent:   convert(v.Absent, func(a webrace.Absent) absent { return absent{hash(a.Rules), a.Version, a.Revision} }),
 		Origins:  v.Origins,
@@ -140,7 +148,7 @@ func decodeVisit(v *visit) *webrace.Visit {
 	return &webrace.Visit{
 		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version, Former: webrace.Former(v.Former),
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: uint64(v.Likeness), Titled: uint64(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: time.Duration(v.Interval),
-		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading, Placeholder: webrace.Placeholder(v.Placeholder),
+		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading, Matched: webrace.Matched(v.Matched), Placeholder: webrace.Placeholder(v.Placeholder),
 		Shown: convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),
 		Absent: convert(v.Absent, func(a absent) webrace.Absent {
 			return webrace.Absent{Rules: uint64(a.Rules), Version: a.Version, Revision: a.Revision}

@@ -27,6 +27,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add(encodeVisit(&webrace.Visit{Version: 2, Former: webrace.Former{URL: "http://a/", Version: 1}}))
 	f.Add(encodeVisit(&webrace.Visit{Version: 2, Origins: []string{"http://a/", "http://b/"}}))
 	f.Add(encodeVisit(&webrace.Visit{Version: 2, Placeholder: webrace.Placeholder{Rounds: 1, Whole: 1}}))
+	f.Add(encodeVisit(&webrace.Visit{Version: 2, Matched: webrace.Matched{Version: 2, Kind: 3, Series: []string{"http://a/?page=2"}}}))
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5, alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 1, listings: listings{1, 2, 3}, why: "dead"}).encode())
@@ -134,6 +135,10 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 		t.Errorf("a visit that does not know who came while a part was absent is written in schema %d", value[0])
 	}
 	want.Absent[0].Revision = 9
+	if value := encodeVisit(&want); value[0] != 13 {
+		t.Errorf("a visit that does not know of what kind the last version is is written in schema %d", value[0])
+	}
+	want.Matched = webrace.Matched{Version: 3, Kind: 2, Series: []string{"http://a/?page=2"}}
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}

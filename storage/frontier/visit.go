@@ -14,16 +14,18 @@ import (
 // until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document, 5 not
 // the sitemap that lists it, and no numbers, 6 not how its text was read, 7 not that it was refused, 8 no absent parts,
 // 9 not where the document was before, 10 not from where something moved to it, 11 no placeholders, 12 not
-// who came while a part was absent.
-const visitSchema = 13
+// who came while a part was absent, 13 not of what kind the last version is.
+const visitSchema = 14
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it. A visit is written in the earliest schema that
 // has all of it, which earlier releases read.
 func encodeVisit(v *webrace.Visit) []byte {
 	schema := byte(5)
 	switch {
-	case slices.ContainsFunc(v.Absent, func(a webrace.Absent) bool { return a.Revision != 0 }):
+	case v.Matched.Version != 0:
 		schema = visitSchema
+	case slices.ContainsFunc(v.Absent, func(a webrace.Absent) bool { return a.Revision != 0 }):
+		schema = 13
 	case v.Placeholder != webrace.Placeholder{}:
 		schema = 12
 	case len(v.Origins) > 0:
@@ -107,6 +109,11 @@ func encodeVisit(v *webrace.Visit) []byte {
 			w.Int(a.Revision)
 		}
 	}
+	if schema > 13 {
+		w.Int(int64(v.Matched.Version))
+		w.Uint(uint64(v.Matched.Kind))
+		w.List(v.Matched.Series)
+	}
 	return w
 }
 
@@ -166,6 +173,9 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 		for i := range v.Absent {
 			v.Absent[i].Revision = r.Int()
 		}
+	}
+	if r.schema > 13 {
+		v.Matched = webrace.Matched{Version: int(r.Int()), Kind: uint8(r.Uint()), Series: r.List()}
 	}
 	return v, r.done()
 }

@@ -32,7 +32,9 @@ func PagesAround(url string, links []string, linksBefore func() ([]string, error
 		if err != nil {
 			return nil, fmt.Errorf("look at other pages: %w", err)
 		}
-		before, next = series.Near(url, slices.Concat(from, links, were)...)
+		if len(were) > 0 {
+			before, next = series.Near(url, slices.Concat(from, links, were)...)
+		}
 	}
 	add := func(p Page) {
 		if p.URL != "" && p.URL != url && !slices.ContainsFunc(pages, func(other Page) bool { return other.URL == p.URL }) {

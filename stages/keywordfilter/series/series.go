@@ -80,17 +80,7 @@ func Near(page string, links ...string) (before, next []string) {
 		return nil, nil
 	}
 	at := placeOf(page)
-	path, _, _ := strings.Cut(at.list, "?")
-	var others []inSeries
-	for _, address := range links {
-		if !strings.HasPrefix(address, path) || address == page {
-			continue
-		}
-		if other := placeOf(address); other.list == at.list && other.number != at.number {
-			other.address = address
-			others = append(others, other)
-		}
-	}
+	others := linked(page, at, links)
 	slices.SortFunc(others, func(x, y inSeries) int { return cmp.Compare(x.number, y.number) })
 	first, _ := slices.BinarySearchFunc(others, at.number, func(o inSeries, n int) int { return cmp.Compare(o.number, n) })
 	for _, o := range others[first:] {
@@ -113,6 +103,29 @@ func Near(page string, links ...string) (before, next []string) {
 		before = append(before, at.list, withQuery(base+"/", query))
 	}
 	return before, next
+}
+
+// Among returns the links of a page that lead to other pages of its list.
+func Among(page string, links []string) (all []string) {
+	for _, other := range linked(page, placeOf(page), links) {
+		all = append(all, other.address)
+	}
+	return all
+}
+
+// linked returns where those links of a page stand in its list that lead to other pages of it.
+func linked(page string, at inSeries, links []string) (all []inSeries) {
+	path, _, _ := strings.Cut(at.list, "?")
+	for _, address := range links {
+		if !strings.HasPrefix(address, path) || address == page {
+			continue
+		}
+		if other := placeOf(address); other.list == at.list && other.number != at.number {
+			other.address = address
+			all = append(all, other)
+		}
+	}
+	return all
 }
 
 // Same reports whether the pages at two addresses would be of one list.
