@@ -81,3 +81,12 @@ func TestBackends(t *testing.T) {
 		})
 	}
 }
+
+// What pools connections in between, in transaction mode, gives each transaction another connection of the server:
+// nothing may rest on what a connection keeps.
+func TestBackendsBehindAPooler(t *testing.T) {
+	t.Parallel()
+	server := postgres.New(t, postgres.Options{})
+	through := server.Pooler(t)
+	controltest.Run(t, func(t *testing.T) controltest.Backend { return onPostgres(t, through(server.Database(t))) })
+}

@@ -88,9 +88,12 @@ func newest() string {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// command returns one of PostgreSQL's programs, to be run as a user that it accepts.
+// command returns one of PostgreSQL's programs, or another by its path, to be run as a user that it accepts.
 func (s *Server) command(program string, args ...string) *exec.Cmd {
-	c := exec.Command(filepath.Join(s.bin, program), args...)
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(s.bin, program)
+	}
+	c := exec.Command(program, args...)
 	c.Dir, c.Env = s.dir, []string{"LC_ALL=C.UTF-8", "HOME=" + s.dir, "PATH=" + s.bin + ":/usr/bin:/bin", "PGHOST=" + s.host, "PGPORT=" + s.port, "PGUSER=postgres"}
 	c.SysProcAttr = attributes()
 	return c

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -45,12 +44,7 @@ func NewProxy(t testing.TB, s *Server) *Proxy {
 // URL is where a database of the server is reached through the proxy.
 func (p *Proxy) URL(t testing.TB, database string) string {
 	t.Helper()
-	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Host = p.listener.Addr().String()
-	return u.String()
+	return at(t, database, p.listener.Addr().String())
 }
 
 // AtCommit has f called before the server hears that it should commit a transaction. The connection is cut instead if f
