@@ -25,7 +25,7 @@ type Visit struct {
 	Likeness     uint64        // of the last document, if that is known; 0 for none
 	Titled       uint64        // a hash of its title, if its likeness is known
 	Lister       string        // the sitemap, or robots.txt, by which it was found last; empty if it was by no such
-	Shown        []Shown       // every crawl that ever came here, sorted by crawl
+	Shown        []Shown       // every crawl that ever came here, sorted by crawl; and by distance, see [Shown]
 	Revision     int64         // the revision of the URD base it was matched at
 	Baseline     []uint64      // hashes of the text blocks of the last versions, as the matcher keeps them
 	Reading      int           // the revision of how text is read at which Baseline was made
@@ -64,10 +64,11 @@ func (v *Visit) IsInherited() bool { return v.Former.URL != "" && v.Version == v
 
 // Shown is what a crawl was last shown of a URL. Of two crawls that come to a page in the same round,
 // the second is served from the store, when the visit knows the new version already: so what is new to
-// each is told by the version that it was shown itself.
+// each is told by the version that it was shown itself. Of a page that has got farther from the start of a crawl there
+// are several, by distance: who reaches that far and no farther has seen that version, and none that came later.
 type Shown struct {
 	Crawl    string
-	Distance int   // the least at which it ever came here
+	Distance int   // the least at which it came here for that version
 	Version  int   // the version it was shown; 0 for none
 	Revision int64 // the revision of the URD base at which that was matched
 
@@ -203,11 +204,21 @@ func (v *Visit) Tell(numbers []Told) {
 
 // ShownTo returns what a crawl was last shown, and whether it ever came here.
 func (v *Visit) ShownTo(crawl string) (Shown, bool) {
-	i, ok := slices.BinarySearchFunc(v.Shown, crawl, func(s Shown, id string) int { return strings.Compare(s.Crawl, id) })
-	if !ok {
+	all := ShownOf(v.Shown, crawl)
+	if len(all) == 0 {
 		return Shown{}, false
 	}
-	return v.Shown[i], true
+	return all[len(all)-1], true
+}
+
+// ShownOf returns what a crawl was shown, of a list that is sorted by crawl and distance.
+func ShownOf(all []Shown, crawl string) []Shown {
+	from, _ := slices.BinarySearchFunc(all, crawl, func(s Shown, id string) int { return strings.Compare(s.Crawl, id) })
+	to := from
+	for to < len(all) && all[to].Crawl == crawl {
+		to++
+	}
+	return all[from:to]
 }
 
 // ErrNotStored, wrapped in the error with which a stage sends a request back, means that what the last visit

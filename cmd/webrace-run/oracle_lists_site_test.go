@@ -117,8 +117,6 @@ func (s *listSite) words() string {
 // shorter.
 func (s *listSite) change() {
 	switch what, size := s.IntN(20), 2+s.IntN(4); {
-	case what < 2 && s.isOffset && s.pager(s, 0, 9) == nextAlone(s, 0, 9):
-		// A page whose distance grows is taken as shown to all that were ever near enough: its address stays where it is.
 	case what == 0:
 		s.size = size
 	case what == 1:

@@ -19,17 +19,23 @@ func reaching(distance int) (some, all levels) {
 	return all, all
 }
 
-// reaches reports whether there may be levels that reach the page that is matched.
-func (l levels) reaches(o *Options) bool {
+// among returns the levels of which some reach the page that is matched, and do not reach beyond.
+func among(o *Options) levels {
 	some, _ := reaching(o.Distance)
-	return l&some != 0
+	if o.Beyond > 0 {
+		_, beyond := reaching(o.Beyond)
+		some &^= beyond
+	}
+	return some
 }
+
+// reaches reports whether there may be levels that reach the page that is matched.
+func (l levels) reaches(o *Options) bool { return l&among(o) != 0 }
 
 // anew reports whether there may be levels that reach the page, and did not when it was seen.
 func (l levels) anew(o *Options) bool {
-	some, _ := reaching(o.Distance)
 	_, all := reaching(o.SeenDistance)
-	return l&some&^all != 0
+	return l&among(o)&^all != 0
 }
 
 // within reports whether a page at the distance lies within the levels of a profile.

@@ -20,6 +20,13 @@ func TestCrowdsAreJudgedByTheirLevelsAtAGlance(t *testing.T) {
 			if n < mostLevels && s.levels.reaches(&Options{Distance: now}) != c.within(now) {
 				t.Errorf("%d levels and a distance of %d", n, now)
 			}
+			for _, beyond := range distances {
+				o := &Options{Distance: now, Beyond: beyond}
+				is := c.within(now) && (beyond == 0 || !c.within(beyond))
+				if _, concerned := o.shows(c); concerned != is || is && !s.levels.reaches(o) || n < mostLevels && is != s.levels.reaches(o) {
+					t.Errorf("%d levels, a distance of %d and not of %d: %v, %v", n, now, beyond, concerned, s.levels.reaches(o))
+				}
+			}
 			for _, then := range distances {
 				anew := s.levels.anew(&Options{Distance: now, SeenDistance: then})
 				if is := c.within(now) && !c.within(then); is && !anew || n < mostLevels && is != anew {

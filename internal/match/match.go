@@ -41,6 +41,9 @@ type Options struct {
 	// it lies, and those have seen it within whose Levels it lay. Both are 0 for profiles that were not chosen by a
 	// crawl.
 	Distance, SeenDistance int
+	// Beyond, if not 0, leaves out the profiles within whose Levels a page lies that is as far from the start: they have
+	// seen another version.
+	Beyond int
 	// Unseen leaves out the profiles that have seen an earlier version, whatever their Change is.
 	Unseen bool
 	// Met means that Seen is for a page that nobody has seen, but of which a part is known from elsewhere: who asks for
@@ -77,7 +80,7 @@ func (o *Options) shows(c *Compiled) (among extent, concerned bool) {
 	if !c.within(o.Distance) || !strings.HasPrefix(o.URL, c.under) || o.Remember != 0 && o.Remember>>c.remember&1 == 0 {
 		return everything, false
 	}
-	if o.Since > 0 && c.revision <= o.Since || o.Until > 0 && c.revision > o.Until {
+	if o.Beyond > 0 && c.within(o.Beyond) || o.Since > 0 && c.revision <= o.Since || o.Until > 0 && c.revision > o.Until {
 		return everything, false
 	}
 	switch {
@@ -406,7 +409,7 @@ func (l *liveSegment) concerned(p *page, a *Asking, among extent, visit func(*pa
 		return true
 	}
 	p.score(l.segment, among)
-	all := o.Seen == 0 && o.Remember == 0 && !l.confined && l.gone.count == 0 && l.reachedBy(o.Distance)
+	all := o.Seen == 0 && o.Remember == 0 && o.Beyond == 0 && !l.confined && l.gone.count == 0 && l.reachedBy(o.Distance)
 	for p.scoring.next(l.segment) {
 		a.looked(p.scoring.looked)
 		for i, number := range p.scoring.candidates {

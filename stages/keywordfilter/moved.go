@@ -90,10 +90,9 @@ func (o *otherPages) to(crawl string, interest int64, within func(distance int) 
 	var key strings.Builder
 	versions, any := make([]annotate.Span, len(o.pages)), false
 	for i, shown := range o.shown {
-		n, ok := slices.BinarySearchFunc(shown, crawl, func(s webrace.Shown, id string) int { return strings.Compare(s.Crawl, id) })
-		if ok && within(shown[n].Distance) {
-			if from := shown[n].From(interest); from > 0 {
-				versions[i], any = annotate.Span{From: from, To: shown[n].Version}, true
+		for _, one := range webrace.ShownOf(shown, crawl) {
+			if from := one.From(interest); from > 0 && within(one.Distance) {
+				versions[i], any = annotate.Span{From: min(from, one.Version), To: one.Version}, true
 			}
 		}
 		fmt.Fprintf(&key, "%d-%d ", versions[i].From, versions[i].To)

@@ -51,7 +51,11 @@ func (a *audience) crowds(d *webrace.Document) iter.Seq2[crowd, crowdState] {
 			return
 		}
 		for _, reach := range d.Reach {
-			if crawl, known := a.crawls.Get(reach.Crawl); known && !yield(crawl, shownBefore(reach, d.Visit)) {
+			crawl, known := a.crawls.Get(reach.Crawl)
+			if !known {
+				continue
+			}
+			if !shownBefore(reach, d.Visit, func(s crowdState) bool { return yield(crawl, s) }) {
 				return
 			}
 		}
@@ -72,6 +76,7 @@ func (a *audience) crowds(d *webrace.Document) iter.Seq2[crowd, crowdState] {
 type crowdState struct {
 	crawl    string // empty for none
 	distance int
+	beyond   int           // whose levels reach as far has another state; 0 for nobody
 	shown    webrace.Shown // of version 0 if that was nothing
 	lacked   []int64       // the revisions at which one of several rules last found what it has not found since, in order
 	former   string        // where that was shown, if the document has moved here since
@@ -97,13 +102,28 @@ func matchedBefore(v *webrace.Visit) (s crowdState) {
 	return s
 }
 
-// shownBefore returns the state of a crawl.
-func shownBefore(reach webrace.Reach, v *webrace.Visit) crowdState {
+// shownBefore yields the states of a crawl: one, mostly. If the document has got farther from its start, who reaches
+// only where it lay before has not seen what came later.
+func shownBefore(reach webrace.Reach, v *webrace.Visit, yield func(crowdState) bool) bool {
 	s := crowdState{crawl: reach.Crawl, distance: reach.Distance}
-	if v != nil {
-		s.shown, _ = v.ShownTo(reach.Crawl)
+	if v == nil {
+		return yield(s)
 	}
-	return s
+	shown := webrace.ShownOf(v.Shown, reach.Crawl)
+	for len(shown) > 1 && shown[1].Distance <= reach.Distance {
+		shown = shown[1:] // who is asked reaches farther
+	}
+	for len(shown) > 1 {
+		s.shown, s.beyond = shown[0], shown[1].Distance
+		if !yield(s) {
+			return false
+		}
+		shown, s.distance, s.beyond = shown[1:], s.beyond, 0
+	}
+	if len(shown) > 0 {
+		s.shown = shown[0]
+	}
+	return yield(s)
 }
 
 // ofPart returns the state for those who look at a part of a new version. Who came while the document had no such part
@@ -179,7 +199,13 @@ func (r *recipientLists) ask(m members, s crowdState) {
 // under the prefix that it watches.
 func (s crowdState) asks(urd *control.URD, url string) bool {
 	under, watches := urd.Prefix()
-	return webrace.Reach{Distance: s.distance}.Within(urd.Crawl.Levels) && (!watches || urlnorm.HasPrefix(url, under))
+	return s.isOf(urd) && (!watches || urlnorm.HasPrefix(url, under))
+}
+
+// isOf reports whether the state is that of a URD: by how far it reaches.
+func (s crowdState) isOf(urd *control.URD) bool {
+	within := func(distance int) bool { return webrace.Reach{Distance: distance}.Within(urd.Crawl.Levels) }
+	return within(s.distance) && (s.beyond == 0 || !within(s.beyond))
 }
 
 // seen returns the version that a URD of the crowd was shown, or none (0): if the URD is since then as it is now, and
@@ -257,7 +283,7 @@ func (r *recipientLists) askMany(v *match.View, s crowdState) (all []recipientLi
 
 // options are what makes of a match with everyone of a crowd the same.
 func (s crowdState) options(d *webrace.Document) match.Options {
-	o := match.Options{Everyone: true, URL: urlnorm.Identity(d.URL), Distance: s.distance}
+	o := match.Options{Everyone: true, URL: urlnorm.Identity(d.URL), Distance: s.distance, Beyond: s.beyond}
 	if s.shown.Version > 0 {
 		o.Seen, o.SeenDistance, o.Unseen = s.shown.Revision, s.shown.Distance, s.shown.Version == d.Version
 		if s.former != "" {
@@ -276,7 +302,11 @@ func (r *recipientLists) sorted() []recipientList {
 
 // seen returns the version of a document that a URD which is asked, and has these rules, has seen, or none (0).
 func (a *audience) seen(urd *control.URD, rules *selection.Selection, d *webrace.Document) int {
-	s := shownBefore(webrace.Reach{Crawl: urd.Crawl.ID}, d.Visit)
+	var s crowdState
+	shownBefore(webrace.Reach{Crawl: urd.Crawl.ID}, d.Visit, func(of crowdState) bool {
+		s = of
+		return !of.isOf(urd)
+	})
 	if _, isPrefix := urd.Prefix(); isPrefix || a.everyone && !a.isPrivate(d) {
 		s = matchedBefore(d.Visit)
 	}

@@ -301,7 +301,7 @@ func retry(ctx context.Context, f func() error) error {
 		if !errors.As(err, new(*control.AwayError)) || ctx.Err() != nil {
 			return err
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // between two tries of something that fails at once
 	}
 }
 

@@ -136,11 +136,11 @@ func (c *changes) end(l *Lease, e *ending) error {
 			}
 		}
 		isShown := !e.visit.IsPlaceholder()
-		if best := s.distance + 1; !e.failed && !e.dropped && (m.best == 0 || best < m.best && isShown) {
+		if best := s.distance + 1; !e.failed && !e.dropped && (m.best == 0 || m.version == 0 && best < m.best && isShown) {
 			m.best = best
 		}
 		if v := e.visit; isShown && v != nil && !e.failed && v.Version > 0 && v.Status < 400 && !isRedirect(v.Status) {
-			m.show(uint32(v.Version), v.Revision)
+			rec.show(m, s.distance, uint32(v.Version), v.Revision)
 		}
 	}
 	c.settleFailure(l, rec, e)

@@ -194,7 +194,7 @@ func (q *Queue) describe(e *Explanation, id urlID, rec *record) (err error) {
 		return err
 	}
 	if e.Visit != nil {
-		e.Visit.Shown, err = q.shownTo(rec.marks)
+		e.Visit.Shown, err = q.shownTo(rec)
 	}
 	return err
 }
@@ -289,7 +289,7 @@ func (s *Store) Shown(pipeline, secret, url string) (shown []webrace.Shown, spel
 	if err != nil || rec == nil {
 		return nil, "", err
 	}
-	shown, err = q.shownTo(rec.marks)
+	shown, err = q.shownTo(rec)
 	return shown, spelling, err
 }
 

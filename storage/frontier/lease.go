@@ -233,7 +233,7 @@ func (l *Lease) describe(within []mark, on *host, now time.Time) (err error) {
 		}
 	}
 	if visit != nil {
-		if visit.Shown, err = q.shownTo(l.record.marks); err != nil {
+		if visit.Shown, err = q.shownTo(l.record); err != nil {
 			return err
 		}
 	}
@@ -325,10 +325,10 @@ func (q *Queue) reach(marks []mark) ([]webrace.Reach, error) {
 	return list, nil
 }
 
-// shownTo returns what the crawls of marks were shown at earlier visits.
-func (q *Queue) shownTo(marks []mark) ([]webrace.Shown, error) {
+// shownTo returns what the crawls that came to a URL were shown at earlier visits.
+func (q *Queue) shownTo(rec *record) ([]webrace.Shown, error) {
 	var list []webrace.Shown
-	for _, m := range marks {
+	for _, m := range rec.marks {
 		if m.best == 0 {
 			continue
 		}
@@ -336,12 +336,18 @@ func (q *Queue) shownTo(marks []mark) ([]webrace.Shown, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, webrace.Shown{
+		last := webrace.Shown{
 			Crawl: cr.pass().ID, Distance: int(m.best) - 1, Version: int(m.version), Revision: m.revision,
 			Since: int(m.since), SinceRevision: m.sinceRevision, Later: int(m.later), LaterRevision: m.laterRevision,
-		})
+		}
+		for _, s := range rec.nearerOf(m.crawl) {
+			before := last
+			before.Distance, before.Version, before.Revision = int(s.best)-1, int(s.version), s.revision
+			list = append(list, before)
+		}
+		list = append(list, last)
 	}
-	slices.SortFunc(list, func(a, b webrace.Shown) int { return strings.Compare(a.Crawl, b.Crawl) })
+	slices.SortStableFunc(list, func(a, b webrace.Shown) int { return strings.Compare(a.Crawl, b.Crawl) })
 	return list, nil
 }
 

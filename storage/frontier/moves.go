@@ -80,6 +80,10 @@ func (c *changes) inheritFrom(former *redirect, rec *record, cand *candidate) (b
 	for _, h := range heirs {
 		if h.now.version == 0 {
 			h.now.best, h.now.version, h.now.revision = h.before.best, min(h.before.version, uint32(last)), h.before.revision
+			for _, s := range from.nearerOf(h.before.crawl) {
+				s.version = min(s.version, uint32(last))
+				rec.addNearer(s)
+			}
 		}
 	}
 	rec.dirty = true

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -19,10 +20,11 @@ func levelOf(urgency int) level { return level(levels - min(max(urgency, 1), lev
 // where it is queued. What a visit left behind lies apart, because offers have no use for it.
 type record struct {
 	place    place
-	tries    int    // failed attempts since it was queued
-	failed   bool   // no document at the last visit
-	redirect string // where the last visit was redirected to; empty when it was not
-	marks    []mark // sorted by crawl
+	tries    int     // failed attempts since it was queued
+	failed   bool    // no document at the last visit
+	redirect string  // where the last visit was redirected to; empty when it was not
+	marks    []mark  // sorted by crawl
+	nearer   []sight // what crawls were shown before, nearer to their start; sorted by crawl and distance
 
 	fresh bool // not on disk
 	dirty bool
@@ -33,7 +35,7 @@ type mark struct {
 	crawl    uint32 // its number
 	round    uint32 // the last one that came here
 	distance uint32 // the least in that round
-	best     uint32 // 1 + the least over all completed visits; 0 before the first
+	best     uint32 // 1 + the least at which it was shown that version, or came, if it was shown none; 0 before the first visit
 	version  uint32 // the version it was last shown; 0 for none
 	revision int64  // of the URD base at which that was matched
 	queued   bool   // the crawl still waits for it
@@ -42,6 +44,65 @@ type mark struct {
 	sinceRevision int64
 	later         uint32 // the same for those of later revisions; 0: none
 	laterRevision int64
+}
+
+// sight is an earlier version that a crawl was shown, nearer to its start than the last one: who reaches that far, and
+// not as far as the last one lay, has seen no later one.
+type sight struct {
+	crawl, best, version uint32
+	revision             int64
+}
+
+// show notes that a crawl was shown a version at a distance, matched at a revision of the URD base. Whoever reaches
+// that far has seen it; who does not, what they saw before.
+func (r *record) show(m *mark, distance, version uint32, revision int64) {
+	best := distance + 1
+	switch {
+	case m.version == 0:
+		m.best = best
+	case version < m.version: // the cache was begun anew
+		r.forgetNearer(m.crawl, 0)
+		m.best = best
+	case best <= m.best:
+		r.forgetNearer(m.crawl, best)
+		m.best = best
+	case version != m.version || revision != m.revision:
+		r.addNearer(sight{m.crawl, m.best, m.version, m.revision})
+		m.best = best
+	}
+	m.show(version, revision)
+}
+
+// mostNearer is how many earlier versions are remembered of a URL that gets farther and farther from the start of a
+// crawl: of the rest, who reaches no farther is shown the whole.
+const mostNearer = 16
+
+// addNearer remembers what a crawl was shown farther from its start than all else that is remembered of it.
+func (r *record) addNearer(s sight) {
+	all := r.nearerOf(s.crawl)
+	end, _ := slices.BinarySearchFunc(r.nearer, s.crawl+1, func(s sight, crawl uint32) int { return cmp.Compare(s.crawl, crawl) })
+	r.nearer = slices.Insert(slices.Clone(r.nearer), end, s)
+	if len(all) == mostNearer {
+		r.nearer = slices.Delete(r.nearer, end-mostNearer, end-mostNearer+1)
+	}
+}
+
+// forgetNearer forgets what a crawl was shown from a distance on, of 1 + that.
+func (r *record) forgetNearer(crawl, best uint32) {
+	if len(r.nearer) > 0 {
+		r.nearer = slices.DeleteFunc(slices.Clone(r.nearer), func(s sight) bool { return s.crawl == crawl && s.best >= best })
+	}
+}
+
+// nearerOf returns what a crawl was shown before, by distance.
+func (r *record) nearerOf(crawl uint32) []sight {
+	if len(r.nearer) == 0 {
+		return nil
+	}
+	of := func(s sight, crawl uint32) int { return cmp.Compare(s.crawl, crawl) }
+	from, _ := slices.BinarySearchFunc(r.nearer, crawl, of)
+	to, _ := slices.BinarySearchFunc(r.nearer, crawl+1, of)
+	return r.nearer[from:to]
 }
 
 // show notes that the crawl was shown a version, matched at a revision of the URD base.
@@ -71,8 +132,9 @@ func (m *mark) keep(version uint32, revision int64) {
 	}
 }
 
-// recordSchema is that of records; 1 did not know since when, 2 not of those who joined later.
-const recordSchema = 3
+// recordSchema is that of records; 1 did not know since when, 2 not of those who joined later, 3 not what was shown
+// nearer.
+const recordSchema = 4
 
 // place is where a URL is queued.
 type place struct {
@@ -94,7 +156,7 @@ const (
 func (r *record) copy(other *record) {
 	marks := append(r.marks[:0], other.marks...)
 	*r = *other
-	r.marks, r.dirty = marks, false
+	r.marks, r.nearer, r.dirty = marks, slices.Clone(other.nearer), false
 }
 
 // visited reports whether a visit of the URL left anything behind: it was completed for a crawl, or it
@@ -129,10 +191,12 @@ func (r *record) encode() []byte { return r.append(nil) }
 func (r *record) append(to []byte) []byte {
 	written := byte(schema) // which earlier releases read
 	switch {
-	case slices.ContainsFunc(r.marks, func(m mark) bool { return m.later > 0 }):
+	case len(r.nearer) > 0:
 		written = recordSchema
+	case slices.ContainsFunc(r.marks, func(m mark) bool { return m.later > 0 }):
+		written = 3
 	case slices.ContainsFunc(r.marks, func(m mark) bool { return m.since > 0 }):
-		written = recordSchema - 1
+		written = 2
 	}
 	w := append(writer(to), written)
 	w.Uint(uint64(r.place.kind))
@@ -159,9 +223,18 @@ func (r *record) append(to []byte) []byte {
 			w.Uint(uint64(m.since))
 			w.Int(m.sinceRevision)
 		}
-		if written == recordSchema {
+		if written >= 3 {
 			w.Uint(uint64(m.later))
 			w.Int(m.laterRevision)
+		}
+	}
+	if written == recordSchema {
+		w.Uint(uint64(len(r.nearer)))
+		for _, s := range r.nearer {
+			w.Uint(uint64(s.crawl))
+			w.Uint(uint64(s.best))
+			w.Uint(uint64(s.version))
+			w.Int(s.revision)
 		}
 	}
 	return w
@@ -196,7 +269,7 @@ func (rec *record) decode(value []byte) error {
 				r.Fail()
 			}
 		}
-		if r.schema == recordSchema {
+		if r.schema >= 3 {
 			if m.later, m.laterRevision = r.Number(), r.Int(); m.later == 0 && m.laterRevision != 0 {
 				r.Fail()
 			}
@@ -206,7 +279,28 @@ func (rec *record) decode(value []byte) error {
 			r.Fail()
 		}
 	}
+	if r.schema == recordSchema {
+		rec.decodeNearer(r)
+	}
 	return r.done()
+}
+
+func (rec *record) decodeNearer(r *reader) {
+	n := r.Count(4)
+	for range n {
+		s := sight{crawl: r.Number(), best: r.Number(), version: r.Number(), revision: r.Int()}
+		m := rec.mark(s.crawl)
+		before := rec.nearerOf(s.crawl)
+		if m == nil || s.best == 0 || s.best >= m.best || s.version == 0 || len(before) > 0 && before[len(before)-1].best >= s.best ||
+			len(rec.nearer) > 0 && rec.nearer[len(rec.nearer)-1].crawl > s.crawl {
+			r.Fail()
+			return
+		}
+		rec.nearer = append(rec.nearer, s)
+	}
+	if n == 0 {
+		r.Fail()
+	}
 }
 
 // item is a URL to hand out. Which crawls wait for it is in the URL's record, so that an offer that joins it
@@ -230,7 +324,7 @@ type coming struct{ crawl, round, distance uint32 }
 
 // alone returns how the only crawl came to the URL that waits in its host queue, if there is nothing else to know.
 func (r *record) alone() coming {
-	if len(r.marks) != 1 {
+	if len(r.marks) != 1 || len(r.nearer) > 0 {
 		return coming{}
 	}
 	m := r.marks[0]

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -17,6 +18,10 @@ func FuzzRecords(f *testing.F) {
 	f.Add(rec.encode())
 	f.Add((&record{marks: []mark{{crawl: 1, round: 2, best: 1, version: 5, revision: 6, since: 2, sinceRevision: 4}}}).encode())
 	f.Add((&record{marks: []mark{{crawl: 1, round: 2, best: 1, version: 5, revision: 6, since: 2, sinceRevision: 4, later: 4, laterRevision: 5}}}).encode())
+	f.Add((&record{
+		marks:  []mark{{crawl: 1, round: 2, best: 4, version: 5, revision: 6}, {crawl: 2, round: 2, best: 2, version: 5, revision: 6}},
+		nearer: []sight{{1, 1, 2, 3}, {1, 3, 4, 6}, {2, 1, 5, 5}},
+	}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", from: "http://b/", redirects: 3}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 2, notBefore: time.Unix(3, 4), items: [levels]uint64{1, 0, 2}}).encode())
@@ -234,6 +239,52 @@ func TestAMarkKnowsSinceWhenThoseWhoJoinHaveBeenShownAll(t *testing.T) {
 	m.show(1, 500) // the cache was begun anew
 	if got := from(10); got != 1 {
 		t.Errorf("a cache that was begun anew: %d", got)
+	}
+}
+
+// Who reaches so many levels has seen the last version that was shown within them, however near or far the URL lay
+// before and since.
+func TestARecordKnowsWhatWasShownWithinHowManyLevels(t *testing.T) {
+	t.Parallel()
+	const crawls, levels = 3, 8
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		rec := &record{}
+		var want [crawls + 1][levels]sight // by crawl, and how many levels are reached
+		version, revision := uint32(1), int64(1)
+		for range 60 {
+			switch r.IntN(4) {
+			case 0:
+				version++
+			case 1:
+				revision++
+			}
+			crawl, distance := uint32(1+r.IntN(crawls)), uint32(r.IntN(levels))
+			rec.show(rec.addMark(crawl), distance, version, revision)
+			for reached := distance; reached < levels; reached++ {
+				want[crawl][reached] = sight{crawl: crawl, version: version, revision: revision}
+			}
+			read, err := decodeRecord(rec.encode())
+			if err != nil || !slices.Equal(rec.nearer, read.nearer) {
+				t.Fatalf("seed %d: %+v is read as %+v, %v", seed, rec.nearer, read.nearer, err)
+			}
+			for crawl := range uint32(crawls) {
+				m := rec.mark(crawl + 1)
+				for reached := range uint32(levels) {
+					var got sight
+					if m != nil {
+						for _, s := range append(slices.Clone(rec.nearerOf(crawl+1)), sight{crawl + 1, m.best, m.version, m.revision}) {
+							if s.best <= reached+1 {
+								got = sight{crawl: s.crawl, version: s.version, revision: s.revision}
+							}
+						}
+					}
+					if got != want[crawl+1][reached] {
+						t.Fatalf("seed %d: who reaches a distance of %d was shown %+v, want %+v; %+v and %+v", seed, reached, got, want[crawl+1][reached], rec.nearer, m)
+					}
+				}
+			}
+		}
 	}
 }
 

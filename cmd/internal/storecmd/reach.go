@@ -152,7 +152,11 @@ func (r *reach) shown(u control.URD) (shown webrace.Shown, visited bool) {
 		if at.Visit == nil {
 			return webrace.Shown{}, false
 		}
-		shown, _ = at.Visit.ShownTo(u.Crawl.ID)
+		for i, one := range webrace.ShownOf(at.Visit.Shown, u.Crawl.ID) {
+			if i == 0 || within(one.Distance, u.Crawl.Levels) {
+				shown = one
+			}
+		}
 		return shown, true
 	}
 	var last *webrace.Visit
