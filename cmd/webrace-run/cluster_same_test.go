@@ -153,17 +153,23 @@ func crawlAlone(t *testing.T, f *federation, urds string) (c crawledAlone) {
 	return c
 }
 
+// sameForBoth returns 50 sites, what one machine makes of them, and a cluster that has the same requests for them.
+func sameForBoth(t *testing.T, nodes int) (*federation, crawledAlone, *clusterOf) {
+	t.Helper()
+	f := newFederation(t, 50)
+	urds := filepath.Join(t.TempDir(), "urds.xml")
+	writeFile(t, urds, string(xmlschema.URDs(f.asks()).Canonical()))
+	c := newCluster(t, postgres.Database(t), 8, nodes)
+	alone := crawlAlone(t, f, urds)
+	c.store(0, "urd", "import", urds)
+	return f, alone, c
+}
+
 // Nodes of a cluster crawl 50 sites that lead to each other, for requests of all scopes, as one machine does: what
 // they ask for, store and tell is the same, and once. A second run of all confirms what there is.
 func TestClusterSameAsOneMachine(t *testing.T) {
 	t.Parallel()
-	f := newFederation(t, 50)
-	urds := filepath.Join(t.TempDir(), "urds.xml")
-	writeFile(t, urds, string(xmlschema.URDs(f.asks()).Canonical()))
-	c := newCluster(t, postgres.Database(t), 8, 3)
-	alone := crawlAlone(t, f, urds)
-
-	c.store(0, "urd", "import", urds)
+	f, alone, c := sameForBoth(t, 3)
 	c.run()
 	mustBeAlike(t, "requests", alone.requests, requestLines(f.requests()))
 	mustBeAlike(t, "documents", alone.documents, c.documents())
@@ -208,13 +214,7 @@ func (c *clusterOf) finished(node int, urls []string) map[string]bool {
 // owners are told what one machine tells them.
 func TestClusterKilled(t *testing.T) {
 	t.Parallel()
-	f := newFederation(t, 50)
-	urds := filepath.Join(t.TempDir(), "urds.xml")
-	writeFile(t, urds, string(xmlschema.URDs(f.asks()).Canonical()))
-	c := newCluster(t, postgres.Database(t), 8, 2)
-	alone := crawlAlone(t, f, urds)
-
-	c.store(0, "urd", "import", urds)
+	f, alone, c := sameForBoth(t, 2)
 	nodes := []*command{c.start(0), c.start(1)}
 	var before []asked
 	for kill := range 3 {

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"regexp"
 	"strconv"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/webrace/webrace/internal/testutil"
@@ -101,28 +99,10 @@ func TestAProcessThatWasKilledEndsNothingOfTheNext(t *testing.T) {
 	}
 }
 
-// written is what was logged.
-type written struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (w *written) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(p)
-}
-
-func (w *written) find(pattern *regexp.Regexp) []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return pattern.FindStringSubmatch(w.text.String())
-}
-
 // An envelope that cannot be read holds up its run, says which it is, and can be removed.
 func TestAnEnvelopeThatCannotBeReadIsKeptAndNamed(t *testing.T) {
 	t.Parallel()
-	url, log := made(t, Shape{1, 1}), new(written)
+	url, log := made(t, Shape{1, 1}), new(testutil.Buffer)
 	c, err := Open(t.Context(), url, 0, Options{Place: "here", Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
@@ -137,8 +117,8 @@ func TestAnEnvelopeThatCannotBeReadIsKeptAndNamed(t *testing.T) {
 	detach := l.Attach(idle{})
 	defer detach()
 	command := regexp.MustCompile(`another version \(webrace-store cluster skip 0 (\d+) `)
-	testutil.Await(t, "it is named", func() bool { return log.find(command) != nil })
-	id, _ := strconv.ParseInt(log.find(command)[1], 10, 64) // digits
+	testutil.Await(t, "it is named", func() bool { return command.FindStringSubmatch(log.String()) != nil })
+	id, _ := strconv.ParseInt(command.FindStringSubmatch(log.String())[1], 10, 64) // digits
 	if l.Over() {
 		t.Error("the run is over with an envelope in an inbox")
 	}
