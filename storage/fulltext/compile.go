@@ -20,6 +20,9 @@ type compiled struct {
 	now     time.Time
 	history bool // superseded versions too
 	relaxed bool // any of the words will do
+
+	given *Statistics // by which is ranked; nil: by those of the index
+	noted *Statistics // what the index has is noted here; nil: nowhere
 }
 
 // Searcher builds what finds the documents of one moment.
@@ -27,6 +30,9 @@ func (c *compiled) Searcher(ctx context.Context, reader index.IndexReader, o sea
 	documents, err := reader.DocCount()
 	if err != nil {
 		return nil, err
+	}
+	if c.given != nil {
+		documents = c.given.Documents
 	}
 	b := &builder{ctx: ctx, reader: reader, options: o, query: c, documents: documents}
 	s, err := b.whole()
@@ -45,7 +51,7 @@ type builder struct {
 	reader    index.IndexReader
 	options   search.SearcherOptions
 	query     *compiled
-	documents uint64
+	documents uint64            // that there are, of all that are searched
 	opened    []search.Searcher // that belong to no other searcher yet
 }
 
@@ -216,7 +222,11 @@ func (b *builder) any(nodes []node) (search.Searcher, error) {
 			return nil, err
 		}
 	}
-	return b.keep(searcher.NewDisjunctionSearcher(b.ctx, b.reader, found, 1, b.options))
+	s, err := searcher.NewDisjunctionSearcher(b.ctx, b.reader, found, 1, b.options)
+	if err != nil {
+		return nil, err
+	}
+	return b.keep(exact{s}, nil)
 }
 
 // unranked are the options of what is found or not, and makes no answer better.

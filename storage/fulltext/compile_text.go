@@ -1,6 +1,7 @@
 package fulltext
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/blevesearch/bleve/v2/search"
@@ -39,13 +40,13 @@ func (b *builder) text(t text) (search.Searcher, error) {
 	last := words[len(words)-1]
 	switch {
 	case t.edits > 0:
-		return b.expanded(t.field, func(field string) (search.Searcher, error) {
+		return b.expanded(t, func(field string) (search.Searcher, error) {
 			return searcher.NewFuzzySearcher(b.ctx, b.reader, last.folded, 0, t.edits, field, 1, b.unranked())
 		})
 	case !t.begins:
 		return b.words(t.field, words)
 	}
-	beginning, err := b.expanded(t.field, func(field string) (search.Searcher, error) {
+	beginning, err := b.expanded(t, func(field string) (search.Searcher, error) {
 		return searcher.NewTermPrefixSearcher(b.ctx, b.reader, last.folded, field, 1, b.unranked())
 	})
 	if err != nil || len(words) == 1 {
@@ -59,45 +60,68 @@ func (b *builder) text(t text) (search.Searcher, error) {
 }
 
 // expanded finds what stands for many words in each field.
-func (b *builder) expanded(field string, find func(field string) (search.Searcher, error)) (search.Searcher, error) {
-	var sources []*source
-	for _, r := range ranksOf(field) {
+func (b *builder) expanded(t text, find func(field string) (search.Searcher, error)) (search.Searcher, error) {
+	var l lookedFor
+	for _, r := range ranksOf(t.field) {
 		s, err := b.keep(find(r.field))
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, &source{rank: r, matches: s})
+		l.add(&source{rank: r, matches: s})
 	}
-	return b.leaf(sources)
+	return b.leaf(fmt.Sprintf("%s:%s~%d", t.field, t.words, t.edits), l)
+}
+
+// lookedFor is where one thing is looked for, and how often that is there.
+type lookedFor struct {
+	sources []*source // those that have it
+	counts  []uint64  // of all
+}
+
+func (l *lookedFor) add(s *source) {
+	l.sources, l.counts = append(l.sources, s), append(l.counts, s.count())
 }
 
 // words finds words that stand one after the other.
 func (b *builder) words(field string, words []term) (search.Searcher, error) {
-	var sources []*source
+	var l lookedFor
+	name := field + ":"
+	for _, w := range words {
+		name += w.folded + " "
+	}
 	for _, r := range ranksOf(field) {
 		var err error
 		if len(words) == 1 {
-			err = b.addWord(&sources, r, words[0])
+			err = b.addWord(&l, r, words[0])
 		} else {
-			err = b.addPhrase(&sources, r, words)
+			err = b.addPhrase(&l, r, words)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return b.leaf(sources)
+	return b.leaf(name, l)
 }
 
-// leaf ranks by what the sources have.
-func (b *builder) leaf(sources []*source) (search.Searcher, error) {
-	var found uint64
-	for _, s := range sources {
-		found = max(found, s.count())
+// leaf ranks by how often what is looked for, which has a name, is there.
+func (b *builder) leaf(name string, l lookedFor) (search.Searcher, error) {
+	counts := l.counts
+	if b.query.noted != nil {
+		b.query.noted.Found[name] = counts
 	}
-	return b.keep(newLeaf(sources, b.documents, found), nil)
+	if given := b.query.given; given != nil {
+		if counts = given.Found[name]; len(counts) != len(l.counts) {
+			return nil, errOtherRelease
+		}
+	}
+	var found uint64
+	for _, n := range counts {
+		found = max(found, n)
+	}
+	return b.keep(newLeaf(l.sources, b.documents, found), nil)
 }
 
-func (b *builder) addWord(sources *[]*source, r rank, w term) error {
+func (b *builder) addWord(l *lookedFor, r rank, w term) error {
 	if w.common && !hasCommon(r.field) {
 		return nil
 	}
@@ -107,9 +131,10 @@ func (b *builder) addWord(sources *[]*source, r rank, w term) error {
 			return err
 		}
 		if reader.Count() == 0 {
+			l.counts = append(l.counts, 0)
 			return reader.Close() // a stem of another language, most often
 		}
-		*sources = append(*sources, &source{rank: r, terms: reader})
+		l.add(&source{rank: r, terms: reader})
 		return nil
 	}
 	for _, stem := range w.stems {
@@ -124,7 +149,7 @@ func (b *builder) addWord(sources *[]*source, r rank, w term) error {
 	return add(w.folded, r)
 }
 
-func (b *builder) addPhrase(sources *[]*source, r rank, words []term) error {
+func (b *builder) addPhrase(l *lookedFor, r rank, words []term) error {
 	positions := make([][]string, 0, len(words))
 	for _, w := range words {
 		if w.common && !hasCommon(r.field) {
@@ -147,7 +172,7 @@ func (b *builder) addPhrase(sources *[]*source, r rank, words []term) error {
 	}
 	s, err := b.keep(searcher.NewMultiPhraseSearcher(b.ctx, b.reader, positions, 0, false, r.field, 1, search.SearcherOptions{}))
 	if err == nil {
-		*sources = append(*sources, &source{rank: r, matches: s})
+		l.add(&source{rank: r, matches: s})
 	}
 	return err
 }
@@ -156,7 +181,8 @@ func (b *builder) addPhrase(sources *[]*source, r rank, words []term) error {
 // is no phrase; nil if there are none. In bodies, looking for each pair would cost more than all the
 // rest: phrases that matter have a heading.
 func (b *builder) near(all allOf) (search.Searcher, error) {
-	var sources []*source
+	var l lookedFor
+	name := "near "
 	var before *term
 	for _, n := range all.nodes {
 		t, ok := n.(text)
@@ -166,19 +192,20 @@ func (b *builder) near(all allOf) (search.Searcher, error) {
 		}
 		word := analyzed(t.words)[0]
 		if before != nil && !(before.common && word.common) {
+			name += before.folded + " " + word.folded + " "
 			for _, r := range ranks {
 				if !hasCommon(r.field) {
 					continue
 				}
-				if err := b.addPhrase(&sources, r, []term{*before, word}); err != nil {
+				if err := b.addPhrase(&l, r, []term{*before, word}); err != nil {
 					return nil, err
 				}
 			}
 		}
 		before = &word
 	}
-	if len(sources) == 0 {
+	if len(l.sources) == 0 {
 		return nil, nil
 	}
-	return b.leaf(sources)
+	return b.leaf(name, l)
 }

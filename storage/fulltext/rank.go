@@ -174,8 +174,30 @@ func (l *leaf) collect(c *search.SearchContext) (*search.DocumentMatch, error) {
 			return nil, err
 		}
 	}
-	l.score = l.idf * f / (f + saturation)
+	l.score = rounded(l.idf * f / (f + saturation))
 	return l.result(c), nil
+}
+
+// rounded makes a score one of which many add up without a loss, in whatever order: the library adds them up by how
+// often each thing is in an index, and those that are searched as one are to rank alike.
+func rounded(score float64) float64 { return math.Round(score*(1<<32)) / (1 << 32) }
+
+// exact rounds the scores of a searcher that may not be.
+type exact struct{ search.Searcher }
+
+func (e exact) Next(c *search.SearchContext) (*search.DocumentMatch, error) {
+	return e.round(e.Searcher.Next(c))
+}
+
+func (e exact) Advance(c *search.SearchContext, to index.IndexInternalID) (*search.DocumentMatch, error) {
+	return e.round(e.Searcher.Advance(c, to))
+}
+
+func (exact) round(match *search.DocumentMatch, err error) (*search.DocumentMatch, error) {
+	if match != nil {
+		match.Score = rounded(match.Score)
+	}
+	return match, err
 }
 
 func (l *leaf) result(c *search.SearchContext) *search.DocumentMatch {

@@ -16,28 +16,36 @@ import (
 // Suggest returns a query with every word that no document has replaced by the commonest of the words that
 // are spelt most alike; "" if there is none, or every word is known.
 func (s *Store) Suggest(ctx context.Context, query string) (string, error) {
+	suggested := ""
+	err := s.read(func(r index.IndexReader) (err error) {
+		suggested, err = suggestFrom(ctx, query, dictionary{r})
+		return err
+	})
+	return suggested, err
+}
+
+// lexicon is the words of an index, or of several.
+type lexicon interface {
+	// knows reports whether a word is there in a form.
+	knows(ctx context.Context, word string) (bool, error)
+	// near counts in how many documents are which words that differ from one by so many letters.
+	near(ctx context.Context, word string, far int) (map[string]uint64, error)
+}
+
+func suggestFrom(ctx context.Context, query string, v lexicon) (string, error) {
 	root, err := parse(query)
 	if err != nil {
 		return "", err
 	}
 	suggested := query
-	err = s.read(func(r index.IndexReader) error {
-		for _, word := range plainWords(root) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			better, err := nearestWord(r, analyzed(word)[0])
-			if err != nil {
-				return err
-			}
-			if better != "" {
-				suggested = replaceWord(suggested, word, better)
-			}
+	for _, word := range plainWords(root) {
+		better, err := nearestWord(ctx, v, word)
+		if err != nil {
+			return "", fmt.Errorf("suggest another query than %q: %w", query, err)
 		}
-		return nil
-	})
-	if err != nil {
-		return "", fmt.Errorf("suggest another query than %q: %w", query, err)
+		if better != "" {
+			suggested = replaceWord(suggested, word, better)
+		}
 	}
 	if suggested == query {
 		return "", nil
@@ -89,51 +97,34 @@ func replaceWord(query, word, by string) string {
 	}
 }
 
-// nearestWord returns the word of the index that was probably meant by one that is not in there; "" if it
-// is, or if none is like it.
-func nearestWord(r index.IndexReader, w term) (string, error) {
+// nearestWord returns the word that was probably meant by one that is not there; "" if it is, or if none is like it.
+func nearestWord(ctx context.Context, v lexicon, word string) (string, error) {
+	w := analyzed(word)[0]
 	letters := utf8.RuneCountInString(w.folded)
-	fuzzy, ok := r.(index.IndexReaderFuzzy)
-	if !ok || w.common || letters < 4 {
+	if w.common || letters < 4 {
 		return "", nil
 	}
-	for _, form := range append([]string{w.folded}, w.stems...) {
-		if known, err := isKnown(r, form); known || err != nil {
-			return "", err
-		}
+	if known, err := v.knows(ctx, word); known || err != nil {
+		return "", err
 	}
 	for far := 1; far <= min(maxFuzziness, letters/3); far++ {
-		best, err := commonestNear(fuzzy, w.folded, far)
-		if best != "" || err != nil {
-			return best, err
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		counts, err := v.near(ctx, w.folded, far)
+		if err != nil {
+			return "", err
+		}
+		if best := commonest(counts, w.folded, far); best != "" {
+			return best, nil
 		}
 	}
 	return "", nil
 }
 
-func isKnown(r index.IndexReader, word string) (known bool, err error) {
-	for _, rank := range ranks {
-		reader, err := r.TermFieldReader(context.Background(), []byte(word), rank.field, false, false, false)
-		if err != nil {
-			return false, err
-		}
-		known = known || reader.Count() > 0
-		if err := reader.Close(); err != nil {
-			return false, err
-		}
-	}
-	return known, nil
-}
-
-// commonestNear returns the commonest word of all that differ from one by so many letters. Of stems, which
-// the index has as well, the words have it that they are stems of.
-func commonestNear(r index.IndexReaderFuzzy, word string, far int) (best string, err error) {
-	counts := map[string]uint64{}
-	for _, field := range []string{fieldTitle, fieldHeadings, fieldBody} {
-		if err := countNear(r, field, word, far, counts); err != nil {
-			return "", err
-		}
-	}
+// commonest returns the commonest word of all that differ from one by so many letters. Of stems, which an index has as
+// well, the words have it that they are stems of.
+func commonest(counts map[string]uint64, word string, far int) (best string) {
 	stems := map[string]bool{}
 	for found := range counts {
 		for _, stem := range analyzed(found)[0].stems {
@@ -148,7 +139,48 @@ func commonestNear(r index.IndexReaderFuzzy, word string, far int) (best string,
 			best = found
 		}
 	}
-	return best, nil
+	return best
+}
+
+// dictionary is the words of one index.
+type dictionary struct{ index.IndexReader }
+
+func (d dictionary) knows(ctx context.Context, word string) (bool, error) {
+	w := analyzed(word)[0]
+	for _, form := range append([]string{w.folded}, w.stems...) {
+		if known, err := d.has(ctx, form); known || err != nil {
+			return known, err
+		}
+	}
+	return false, nil
+}
+
+func (d dictionary) has(ctx context.Context, word string) (known bool, err error) {
+	for _, rank := range ranks {
+		reader, err := d.TermFieldReader(ctx, []byte(word), rank.field, false, false, false)
+		if err != nil {
+			return false, err
+		}
+		known = known || reader.Count() > 0
+		if err := reader.Close(); err != nil {
+			return false, err
+		}
+	}
+	return known, nil
+}
+
+func (d dictionary) near(_ context.Context, word string, far int) (map[string]uint64, error) {
+	counts := map[string]uint64{}
+	fuzzy, ok := d.IndexReader.(index.IndexReaderFuzzy)
+	if !ok {
+		return nil, nil
+	}
+	for _, field := range []string{fieldTitle, fieldHeadings, fieldBody} {
+		if err := countNear(fuzzy, field, word, far, counts); err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
 }
 
 func countNear(r index.IndexReaderFuzzy, field, word string, far int, counts map[string]uint64) (err error) {

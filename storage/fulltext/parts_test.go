@@ -1,0 +1,156 @@
+package fulltext
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// sent is a part whose questions and answers go through JSON, as between machines.
+type sent struct{ *Store }
+
+func (s sent) Answer(ctx context.Context, q Question) (a Answer, err error) {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return a, err
+	}
+	var received Question
+	if err := json.Unmarshal(text, &received); err != nil {
+		return a, err
+	}
+	answer, err := s.Store.Answer(ctx, received)
+	if err != nil {
+		return a, err
+	}
+	if text, err = json.Marshal(answer); err == nil {
+		err = json.Unmarshal(text, &a)
+	}
+	return a, err
+}
+
+// inParts indexes documents in one index and, by their hosts, in eight.
+func inParts(t *testing.T, documents []Document) (one *Store, parts []Part) {
+	t.Helper()
+	open := func(name string) *Store {
+		s, err := Open(filepath.Join(t.TempDir(), name), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	index := func(s *Store, all []Document) {
+		if err := s.Index(t.Context(), all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one = open("one")
+	divided := make([][]Document, 8)
+	for _, d := range documents {
+		h := fnv.New32a()
+		h.Write([]byte(hostOf(d.URL)))
+		divided[h.Sum32()%8] = append(divided[h.Sum32()%8], d)
+	}
+	index(one, documents)
+	for i, all := range divided {
+		s := open(fmt.Sprint("part", i))
+		index(s, all)
+		parts = append(parts, sent{s})
+	}
+	return one, parts
+}
+
+func mustAnswerAlike(t *testing.T, one *Store, parts []Part, q Query) {
+	t.Helper()
+	want, err := one.Search(t.Context(), q)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	got, err := SearchParts(t.Context(), q, parts)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	want.Took, got.Took = 0, 0
+	for _, r := range []*Results{&want, &got} {
+		if len(r.Hits) == 0 {
+			r.Hits = nil
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%+v\nin parts: %+v\nin one:   %+v", q, got, want)
+	}
+}
+
+// What is found in parts, its order, scores and facets are those of one index of all documents.
+func TestPartsAnswerAsOneIndex(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 7))
+	var documents []Document
+	for i := range 600 {
+		d := Document{
+			URL: fmt.Sprintf("http://host%d.example/%d", r.IntN(40), i), Version: 1,
+			Title: strings.Join(randomWords(r), " "), Headings: strings.Join(randomWords(r), " "),
+			Body: strings.Repeat(strings.Join(randomWords(r), " ")+" ", 1+r.IntN(4)),
+			Type: []string{"text/html", "text/plain", "application/pdf"}[r.IntN(3)], Language: []string{"en", "el", ""}[r.IntN(3)],
+		}
+		if r.IntN(10) > 0 {
+			d.Date = day.AddDate(0, 0, r.IntN(90))
+		}
+		documents = append(documents, d)
+	}
+	one, parts := inParts(t, documents)
+	relaxed := 0
+	for range 400 {
+		q := Query{Text: ask(r, r.IntN(4)).text, Size: 1 + r.IntN(30), From: r.IntN(3) * 7, Sort: Sorts[r.IntN(len(Sorts))], Now: day, Facets: r.IntN(2) * 4}
+		if r.IntN(4) == 0 {
+			q.Text = fmt.Sprint(cmp.Or(strings.Join(randomWords(r), " "), "alpha"), " alpi~1 alpha delta omega unheard")
+		}
+		mustAnswerAlike(t, one, parts, q)
+		if found, err := SearchParts(t.Context(), q, parts); err == nil && found.Relaxed {
+			relaxed++
+		}
+	}
+	if relaxed == 0 {
+		t.Error("no query was answered with documents that have some of its words")
+	}
+	for _, query := range []string{"alpa", "betta gama", "alpha", "omege delto", "nothing"} {
+		want, err := one.Suggest(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := SuggestFromParts(t.Context(), query, parts); err != nil || got != want {
+			t.Errorf("instead of %q the parts suggest %q, %v, and one index %q", query, got, err, want)
+		}
+	}
+}
+
+// Pages of real texts, divided by the first part of their paths, are found in the order in which one index finds them.
+func TestPartsOfARealSiteAnswerAsOneIndex(t *testing.T) {
+	t.Parallel()
+	var documents []Document
+	pages(t, func(d Document) {
+		if len(documents) < 250 {
+			name := strings.TrimPrefix(d.URL, pythonHome)
+			d.URL = fmt.Sprintf("http://h%d.example/%s", len(documents)%31, name)
+			documents = append(documents, d)
+		}
+	})
+	one, parts := inParts(t, documents)
+	for text := range known {
+		mustAnswerAlike(t, one, parts, Query{Text: text, Size: 20})
+	}
+}
+
+func TestPartsOfDifferentReleasesAreToldApart(t *testing.T) {
+	sum := &Statistics{Found: map[string][]uint64{"a": {1, 2}}}
+	if err := sum.add(&Statistics{Found: map[string][]uint64{"a": {1}}}); err == nil {
+		t.Error("counts of different places are added up")
+	}
+}
