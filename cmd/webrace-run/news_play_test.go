@@ -305,19 +305,33 @@ func (p *newsPlay) ask(answer func()) {
 	}
 }
 
-// heard returns what was told since the last call, by scenario.
-func (p *newsPlay) heard() (map[string]heard, error) {
+// alerts returns the annotations that were not told before.
+func (p *newsPlay) alerts() (fresh []toldOf, err error) {
 	out, err := exec.Command("webrace-store", "aci", "list", "--json", "--data", p.data).Output()
 	if err != nil {
 		return nil, fmt.Errorf("aci list: %w", err)
 	}
-	all := make(map[string]heard)
 	for line := range bytes.Lines(out) {
 		var told toldOf
 		if err := json.Unmarshal(line, &told); err != nil {
 			return nil, fmt.Errorf("%s: %w", line, err)
 		}
-		p.note(told.ID, told.Owner, func(s *newsStage, owner string) {
+		if p.isFresh(told.ID) {
+			fresh = append(fresh, told)
+		}
+	}
+	return fresh, nil
+}
+
+// heard returns what was told since the last call, by scenario.
+func (p *newsPlay) heard() (map[string]heard, error) {
+	alerts, err := p.alerts()
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]heard)
+	for _, told := range alerts {
+		p.note(told.Owner, func(s *newsStage, owner string) {
 			h := all[s.name]
 			h.alerts, h.told = append(h.alerts, told), append(h.told, s.alert(owner, told))
 			all[s.name] = h
@@ -333,7 +347,10 @@ func (p *newsPlay) heard() (map[string]heard, error) {
 			if err := json.Unmarshal(line, &n); err != nil {
 				return nil, fmt.Errorf("%s: %w", line, err)
 			}
-			p.note(n.ID, n.Owner, func(s *newsStage, owner string) {
+			if !p.isFresh(n.ID) {
+				continue
+			}
+			p.note(n.Owner, func(s *newsStage, owner string) {
 				h := all[s.name]
 				h.notices = append(h.notices, s.asWritten(fmt.Sprintf("%s notice %s: %s: %s", owner, n.URI, n.State, n.Reason)))
 				all[s.name] = h
@@ -363,12 +380,15 @@ func (p *newsPlay) mailed(s *newsStage) (all []string, err error) {
 	return all, nil
 }
 
-// note calls a function for what was not told before, with the scenario of its owner.
-func (p *newsPlay) note(id, owner string, tell func(s *newsStage, owner string)) {
-	if p.known[id] {
-		return
-	}
+// isFresh reports whether what has an id was not told before.
+func (p *newsPlay) isFresh(id string) bool {
+	isKnown := p.known[id]
 	p.known[id] = true
+	return !isKnown
+}
+
+// note calls a function with the scenario of an owner.
+func (p *newsPlay) note(owner string, tell func(s *newsStage, owner string)) {
 	owner, name, _ := strings.Cut(owner, "@")
 	for _, s := range p.stages {
 		if s.name == name {

@@ -218,10 +218,11 @@ func (n *novelty) since(seen seenVersions) (*since, error) {
 }
 
 // stored returns the baseline of so many stored versions up to one. Those that say nothing are none, nor are
-// placeholders for that one.
+// placeholders for that one, nor is one that reads as the next does.
 func (n *novelty) stored(version, remember int) (known match.Baseline, err error) {
 	var texts []*webrace.Text
-	var last extract.Kind // of the first text
+	var last extract.Kind    // of the first text
+	var after match.Baseline // of the version behind the one at hand
 	for first := version - match.MostBaselineVersions; version > max(0, first) && len(texts) < remember; version-- {
 		text, kind, err := n.stage.textOf(n.document, version)
 		switch {
@@ -231,7 +232,10 @@ func (n *novelty) stored(version, remember int) (known match.Baseline, err error
 			continue
 		case len(texts) == 0:
 			last = kind
+		case after.Compare(text).Same:
+			continue
 		}
+		after, _ = match.Baseline(nil).Remember(1, text)
 		texts = append(texts, text)
 	}
 	for _, text := range slices.Backward(texts) {

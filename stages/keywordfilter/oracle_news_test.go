@@ -167,7 +167,7 @@ func (r *reader) told(e edition) (told bool, relevance int) {
 	now, state := r.look(e)
 	isFirst, last := !r.seen, r.last
 	known := append(r.remembered(r.Remembers(defaults.Remember)), last)
-	r.seen, r.versions = true, append(r.versions, now)
+	r.seen, r.versions = r.seen || len(r.Select) == 0 || len(now) > 0, append(r.versions, now)
 	if len(now) > 0 {
 		r.last = state
 	}

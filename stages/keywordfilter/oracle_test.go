@@ -237,13 +237,14 @@ func cmpOr[T any](x, otherwise *T) *T {
 }
 
 // cameInAbsence reports whether the URD came when the document had nothing of what it looks at, and has now been there
-// for a version: it has seen nothing.
+// for a version, or whether the document never had any: it has seen nothing.
 func (o *oracle) cameInAbsence(u *control.URD) bool {
 	if o.d.Visit == nil || o.d.Visit.Version == o.d.Version {
 		return false
 	}
 	return slices.ContainsFunc(o.d.Visit.Absent, func(part webrace.Absent) bool {
-		return part.Rules == selection.ID(selection.Key(u.Rules())) && part.Revision > 0 && part.Revision < u.Interest
+		return part.Rules == selection.ID(selection.Key(u.Rules())) &&
+			(part.Revision > 0 && part.Revision < u.Interest || part.Version == 0 && len(u.Rules()) > 0)
 	})
 }
 

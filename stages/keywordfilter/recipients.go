@@ -127,12 +127,12 @@ func shownBefore(reach webrace.Reach, v *webrace.Visit, yield func(crowdState) b
 }
 
 // ofPart returns the state for those who look at a part of a new version. Who came while the document had no such part
-// has seen nothing of it, though it may have been there before.
+// has seen nothing of it, though it may have been there before; nor has anybody if it never had one.
 func (s crowdState) ofPart(rules *selection.Selection, d *webrace.Document) crowdState {
 	if d.Visit == nil || len(d.Visit.Absent) == 0 || d.Visit.Version == d.Version {
 		return s
 	}
-	if part, absent := d.Visit.Lacks(rulesID(rules)); absent && part.Revision > 0 {
+	if part, absent := d.Visit.Lacks(rulesID(rules)); absent && (part.Revision > 0 || rules != nil && part.Version == 0) {
 		s.shown.Revision = min(s.shown.Revision, part.Revision)
 	}
 	for _, piece := range rules.Parts() {

@@ -14,8 +14,8 @@ type Seen struct {
 	baseline match.Baseline
 	text     *webrace.Text            // of the last version that had one
 	pieces   map[string]*webrace.Text // by its rules, what each of several found when it last found anything
-	any      bool
-	body     Body // of the last version
+	any      bool                     // there was anything of what it looks at
+	body     Body                     // of the last version
 
 	// Moves, if it is set before Show is called, finds what moved to the text from other pages, since one before or, if
 	// that is nil, at all.
@@ -34,7 +34,7 @@ func (s *Seen) Show(i *Interest, part *selection.Part, body Body) (match.Explana
 	text := part.Text
 	isFirst, before, lost := !s.any, s.text, s.text != nil && s.body.MediaType == body.MediaType
 	was := s.body
-	s.any, s.body = true, body
+	s.any, s.body = s.any || !i.Selects() || match.IsState(text), body
 	unconcerned := func() (match.Explanation, *match.Alert) {
 		none := &News{Added: make([]bool, len(text.Blocks))}
 		none.Last.Added = none.Added
