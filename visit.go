@@ -33,6 +33,7 @@ type Visit struct {
 	Absent       []Absent      // the parts of the document that URDs look at, and that were not there at the last visit
 	Placeholder  Placeholder   // what came in the place of the document; the zero value if nothing ever did
 	Origins      []string      // other pages from which something moved to the document, or which became one with it: the last ones, at most MostOrigins
+	Instead      Instead       // of which page of its list the document stood in the place when it was new there
 	Numbers      []Told        // the numbers on which URDs have a condition, those that changed last at the end
 	Interval     time.Duration // until the next visit is worth its while, by what the last ones found; 0 before the first
 	Attempts     int           // failed attempts in a row

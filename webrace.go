@@ -70,7 +70,16 @@ type Request struct {
 	Secret    string  // the name of the credentials to ask with; empty for none
 	Stored    bool    // the stored document answers: it was validated in this round, or is still fresh
 	Left      bool    // nothing leads there any more: only whether it has moved for good (301, 308) is asked
+	Instead   Instead // where it stands in a list whose pages have other addresses by now
 	Visit     *Visit  // what is known from the last completed visit; nil on the first
+}
+
+// Instead is where a page stands in a list that is paged by a cursor (?after=17), so that an entry that comes in front
+// gives all pages behind the first other addresses. It is as the addresses have it: whether there is a list, its pages
+// tell. The zero value if it stands in the place of no other page.
+type Instead struct {
+	Of     string // the page that stood in its place: nothing led elsewhere from there
+	Before string // the page in front of that one
 }
 
 // Via is how a set of links was found, and with that whether following them adds a level.
@@ -131,6 +140,7 @@ type Document struct {
 	URL       string        // the URL that was asked for, normalized; with a mark behind it if that was by more than a GET
 	Reach     []Reach       // the crawls that came here
 	From      string        // the page or redirect that named it; empty for a start
+	Instead   Instead       // of its request
 	Visit     *Visit        // the last completed visit before this one; nil on the first
 	Outcome   Outcome       // how it was obtained
 	Status    int           // the HTTP status; 304 when not modified, 0 when fresh

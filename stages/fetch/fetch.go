@@ -263,7 +263,7 @@ func (s *stage) recall(ctx context.Context, it *pipeline.Item, req webrace.Reque
 		return nil
 	}
 	return out.Emit(ctx, it.With(&webrace.Document{
-		URL: req.URL, Reach: req.Reach, From: req.From, Visit: v, Outcome: webrace.Fresh, At: v.At, Digest: v.Digest, Version: v.Version,
+		URL: req.URL, Reach: req.Reach, From: req.From, Instead: req.Instead, Visit: v, Outcome: webrace.Fresh, At: v.At, Digest: v.Digest, Version: v.Version,
 		Secret: req.Secret, Redirects: req.Redirects,
 	}))
 }

@@ -144,7 +144,7 @@ func (x *exchange) notModified(ctx context.Context, a *httpclient.Response, out 
 
 func (x *exchange) document(a *httpclient.Response) *webrace.Document {
 	return &webrace.Document{
-		URL: x.req.URL, Reach: x.req.Reach, From: x.req.From, Visit: x.req.Visit, Status: a.Status, Header: a.Header, Origin: a.Origin,
+		URL: x.req.URL, Reach: x.req.Reach, From: x.req.From, Instead: x.req.Instead, Visit: x.req.Visit, Status: a.Status, Header: a.Header, Origin: a.Origin,
 		At: a.At, Took: a.Took, MediaType: mediatype.Of(a.Header.Get("Content-Type")), Redirects: x.req.Redirects,
 		Secret: x.req.Secret,
 	}

@@ -171,7 +171,7 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 		return err
 	}
 	changed := d.Visit == nil || d.Visit.Version != d.Version
-	others, err := s.othersOf(d, last)
+	others, err := s.othersOf(ctx, d, last)
 	if err != nil {
 		return err
 	}
@@ -203,6 +203,9 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	m.item.Learn(a.learned(n.next, matched(d)))
 	if visit := d.Visit; len(m.absent) > 0 || visit != nil && len(visit.Absent) > 0 && len(m.looked) > 0 {
 		m.item.Learn(webrace.Learned(func(v *webrace.Visit) { v.Look(m.looked, m.absent) }))
+	}
+	if none := (webrace.Instead{}); changed && (d.Instead != none || d.Visit != nil && d.Visit.Instead != none) {
+		m.item.Learn(webrace.Learned(others.learn))
 	}
 	if len(n.origins) > 0 {
 		m.item.Learn(webrace.Learned(func(v *webrace.Visit) { v.Came(n.origins) }))

@@ -24,6 +24,8 @@ type otherPages struct {
 	pages []annotate.Page
 	shown [][]webrace.Shown // of each
 	known map[string]*knownPages
+
+	instead webrace.Instead // of the document, if it is of a list
 }
 
 // knownPages is what some who are asked know of the other pages: of each the versions from one to another.
@@ -31,15 +33,23 @@ type knownPages struct{ versions []annotate.Span }
 
 // othersOf returns the other pages of a document that crawls came to; nil if there are none, or nothing of it can be
 // new.
-func (s *stage) othersOf(d *webrace.Document, last lastVersion) (*otherPages, error) {
+func (s *stage) othersOf(ctx context.Context, d *webrace.Document, last lastVersion) (*otherPages, error) {
 	if len(d.Reach) == 0 || d.Visit != nil && d.Visit.Version == d.Version {
 		return nil, nil
 	}
-	pages, err := annotate.PagesAround(d.URL, d.Links, func() ([]string, error) { return s.linksBefore(d, last) }, d.From)
+	list, err := s.listOf(ctx, d, last)
+	if err != nil {
+		return nil, fmt.Errorf("look at the pages of a list: %w", err)
+	}
+	around := annotate.Around{URL: d.URL, Links: d.Links, LinksBefore: func() ([]string, error) { return s.linksBefore(d, last) }, List: list, From: []string{d.From}}
+	pages, err := around.Pages()
 	if err != nil {
 		return nil, err
 	}
 	o := &otherPages{known: make(map[string]*knownPages)}
+	if len(list) > 0 {
+		o.instead = d.Instead
+	}
 	for _, page := range pages {
 		shown, spelling, err := s.shown(d.Secret, page.URL)
 		if err != nil {
@@ -54,6 +64,38 @@ func (s *stage) othersOf(d *webrace.Document, last lastVersion) (*otherPages, er
 		return nil, nil
 	}
 	return o, nil
+}
+
+// learn remembers where the document stands in its list.
+func (o *otherPages) learn(v *webrace.Visit) {
+	if v.Instead = (webrace.Instead{}); o != nil {
+		v.Instead = o.instead
+	}
+}
+
+// listOf returns the pages of the list that a document is of, if that is paged by a cursor and was turned over.
+func (s *stage) listOf(ctx context.Context, d *webrace.Document, last lastVersion) ([]annotate.Page, error) {
+	lists := annotate.Lists{Objects: s.objects, Secret: d.Secret}
+	if d.Instead == (webrace.Instead{}) {
+		return lists.Behind(d, func() ([]string, error) {
+			v, err := last()
+			if errors.Is(err, objects.ErrNotFound) {
+				return nil, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			return s.objects.Links(v)
+		})
+	}
+	if err := s.dir.AwaitDocuments(ctx); err != nil { // the page that led here may not be durable yet
+		return nil, err
+	}
+	name, err := lists.NameOf(d.From, d.URL)
+	if err != nil || name == "" {
+		return nil, err
+	}
+	return lists.Around(d.Instead, name)
 }
 
 // linksBefore returns the links of the version of a document that was visited last, at least those to pages of the same

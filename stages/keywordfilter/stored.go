@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
-	"github.com/webrace/webrace/stages/keywordfilter/series"
+	"github.com/webrace/webrace/internal/series"
 	"github.com/webrace/webrace/storage/objects"
 )
 

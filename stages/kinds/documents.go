@@ -21,21 +21,27 @@ type request struct {
 	Secret    string  `json:"secret,omitzero" doc:"the name of the credentials to ask with"`
 	Stored    bool    `json:"stored,omitzero" doc:"the stored document answers"`
 	Left      bool    `json:"left,omitzero" doc:"nothing leads there any more: only whether it has moved for good is asked"`
+	Instead   instead `json:"instead,omitzero" doc:"where it stands in a list whose pages have other addresses by now"`
 	Visit     *visit  `json:"visit,omitzero" doc:"what is known from the last visit"`
 }
 
 func encodeRequest(r webrace.Request) (request, []byte) {
 	return request{
 		URL: r.URL, Crawl: encodeCrawl(r.Crawl), Reach: encodeReach(r.Reach), From: r.From, Redirects: r.Redirects,
-		Secret: r.Secret, Stored: r.Stored, Left: r.Left, Visit: encodeVisit(r.Visit),
+		Secret: r.Secret, Stored: r.Stored, Left: r.Left, Instead: instead(r.Instead), Visit: encodeVisit(r.Visit),
 	}, nil
 }
 
 func decodeRequest(r request, _ []byte) (webrace.Request, error) {
 	return webrace.Request{
 		URL: r.URL, Crawl: decodeCrawl(r.Crawl), Reach: decodeReach(r.Reach), From: r.From, Redirects: r.Redirects,
-		Secret: r.Secret, Stored: r.Stored, Left: r.Left, Visit: decodeVisit(r.Visit),
+		Secret: r.Secret, Stored: r.Stored, Left: r.Left, Instead: webrace.Instead(r.Instead), Visit: decodeVisit(r.Visit),
 	}, nil
+}
+
+type instead struct {
+	Of     string `json:"of,omitzero" doc:"the page that stood in its place"`
+	Before string `json:"before,omitzero" doc:"the page in front of that one"`
 }
 
 type links struct {
@@ -93,6 +99,7 @@ type document struct {
 	URL       string              `json:"url,omitzero" doc:"the URL that was asked for, normalized"`
 	Reach     []reach             `json:"reach,omitzero" doc:"the crawls that came here, and over how many links"`
 	From      string              `json:"from,omitzero" doc:"the page or redirect that named it"`
+	Instead   instead             `json:"instead,omitzero" doc:"where it stands in a list whose pages have other addresses by now"`
 	Visit     *visit              `json:"visit,omitzero" doc:"the last visit before this one"`
 	Outcome   string              `json:"outcome,omitzero" case:"it" doc:"how it was obtained: fetched, not-modified or fresh"`
 	Status    int                 `json:"status,omitzero" doc:"the HTTP status"`
@@ -133,7 +140,7 @@ type document struct {
 
 func encodeDocument(d *webrace.Document) (document, []byte) {
 	h := document{
-		URL: d.URL, Reach: encodeReach(d.Reach), From: d.From, Visit: encodeVisit(d.Visit), Outcome: string(d.Outcome), Status: d.Status,
+		URL: d.URL, Reach: encodeReach(d.Reach), From: d.From, Instead: instead(d.Instead), Visit: encodeVisit(d.Visit), Outcome: string(d.Outcome), Status: d.Status,
 		Header: d.Header, Origin: d.Origin, At: d.At, Took: seconds(d.Took), MediaType: d.MediaType, Secret: d.Secret,
 		Redirects: d.Redirects, Rendered: d.Rendered, Requested: d.Requested, Truncated: d.Truncated,
 		Screenshot: encodeScreenshot(d.Screenshot), Charset: d.Charset, Language: d.Language,
@@ -190,7 +197,7 @@ func decodeDocument(h document, body []byte) (*webrace.Document, error) {
 		text.Cut, text.Feed = h.Cut, h.Feed
 	}
 	d := &webrace.Document{
-		URL: h.URL, Reach: decodeReach(h.Reach), From: h.From, Visit: decodeVisit(h.Visit), Outcome: webrace.Outcome(h.Outcome), Status: h.Status,
+		URL: h.URL, Reach: decodeReach(h.Reach), From: h.From, Instead: webrace.Instead(h.Instead), Visit: decodeVisit(h.Visit), Outcome: webrace.Outcome(h.Outcome), Status: h.Status,
 		Header: h.Header, Origin: h.Origin, At: h.At, Took: time.Duration(h.Took), MediaType: h.MediaType, Secret: h.Secret,
 		Redirects: h.Redirects, Rendered: h.Rendered, Requested: h.Requested, Truncated: h.Truncated,
 		Screenshot: decodeScreenshot(h.Screenshot), Charset: h.Charset, Language: h.Language,

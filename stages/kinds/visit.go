@@ -118,6 +118,7 @@ type visit struct {
 	Absent       []absent       `json:"absent,omitzero"`
 	Placeholder  placeholder    `json:"placeholder,omitzero"`
 	Origins      []string       `json:"origins,omitzero"`
+	Instead      instead        `json:"instead,omitzero"`
 	Numbers      []toldNumber   `json:"numbers,omitzero"`
 	Interval     seconds        `json:"interval_s,omitzero"`
 	Attempts     int            `json:"attempts,omitzero"`
@@ -136,6 +137,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
 		Absent:   convert(v.Absent, func(a webrace.Absent) absent { return absent{hash(a.Rules), a.Version, a.Revision} }),
 		Origins:  v.Origins,
+		Instead:  instead(v.Instead),
 		Numbers:  convert(v.Numbers, func(n webrace.Told) toldNumber { return toldNumber{hash(n.URD), n.Number, n.Met} }),
 		Baseline: convert(v.Baseline, func(n uint64) hash { return hash(n) }),
 	}
@@ -154,6 +156,7 @@ func decodeVisit(v *visit) *webrace.Visit {
 			return webrace.Absent{Rules: uint64(a.Rules), Version: a.Version, Revision: a.Revision}
 		}),
 		Origins:  v.Origins,
+		Instead:  webrace.Instead(v.Instead),
 		Numbers:  convert(v.Numbers, func(n toldNumber) webrace.Told { return webrace.Told{URD: uint64(n.URD), Number: n.Number, Met: n.Met} }),
 		Baseline: convert(v.Baseline, func(h hash) uint64 { return uint64(h) }),
 	}

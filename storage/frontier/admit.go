@@ -56,11 +56,13 @@ type offer struct {
 	result     Offered
 	from       urlID // the document that points to them
 	links      *webrace.Links
-	secret     string         // by which they were found
-	visit      *webrace.Visit // of the document, before this one; nil where it does not matter where that led
-	hits       hits           // of rules, to be counted with it
-	again      bool           // a redirect may be answered otherwise than before in this round
-	received   bool           // from another partition
+	secret     string          // by which they were found
+	visit      *webrace.Visit  // of the document, before this one; nil where it does not matter where that led
+	instead    webrace.Instead // of which page the document stands in the place
+	before     []string        // where the document led at its last visit, once looked up
+	hits       hits            // of rules, to be counted with it
+	again      bool            // a redirect may be answered otherwise than before in this round
+	received   bool            // from another partition
 }
 
 // candidate is a URL, and at which distance which crawls come to it.
@@ -288,6 +290,7 @@ func (o *offer) apply(ch *changes) error {
 			return err
 		}
 	}
+	o.succeed()
 	for i := range o.candidates {
 		why, err := o.accept(ch, &o.candidates[i])
 		if err != nil {

@@ -51,8 +51,8 @@ func (o *offer) lead() {
 	}
 	l.hits.join(o.hits)
 	o.hits = nil
-	if r := l.request; o.links.Via == webrace.ViaLink && o.q.opt.LedTo != nil && !r.Stored && r.Visit != nil {
-		o.visit = r.Visit
+	if r := l.request; o.links.Via == webrace.ViaLink && o.q.opt.LedTo != nil && !r.Stored {
+		o.visit, o.instead = r.Visit, r.Instead
 	}
 	l.led = true
 	l.callUpSoon()

@@ -241,7 +241,7 @@ func (l *Lease) describe(within []mark, on *host, now time.Time) (err error) {
 	gone := q.gone(secret, l.item.url, visit) || l.mayAnswerOtherwise(visit)
 	l.request = webrace.Request{
 		URL: l.item.url, From: l.item.from, Redirects: l.item.redirects, Secret: secret, Visit: visit,
-		Left: l.left,
+		Left: l.left, Instead: l.item.instead,
 	}
 	if l.left {
 		l.request.Stored = visit != nil && !visit.At.Before(l.served[0].crawl.pass().started)

@@ -53,14 +53,7 @@ func (o *offer) newHosts(ch *changes) (hosts []hostID, err error) {
 
 // left returns candidates for the pages on hosts to which the document led at its last visit, and does not any more.
 func (o *offer) left(hosts []hostID) []candidate {
-	whole := o.visit.AsOfWhole()
-	before, from := whole.Links, o.links.From
-	if whole.IsInherited() {
-		from = whole.Former.URL
-	}
-	if before == nil && whole.Version > 0 {
-		before = o.q.opt.LedTo(o.secret, from, whole.Version)
-	}
+	before := o.ledBefore()
 	now := make(map[string]bool, len(o.links.URLs))
 	for _, url := range o.links.URLs {
 		now[url] = true
@@ -81,6 +74,22 @@ func (o *offer) left(hosts []hostID) []candidate {
 	all := offer{q: o.q}
 	all.add(o.links, o.secret, list, 0)
 	return all.candidates
+}
+
+// ledBefore returns where the document led at its last visit.
+func (o *offer) ledBefore() []string {
+	if o.before != nil {
+		return o.before
+	}
+	whole := o.visit.AsOfWhole()
+	from := o.links.From
+	if whole.IsInherited() {
+		from = whole.Former.URL
+	}
+	if o.before = whole.Links; o.before == nil && whole.Version > 0 {
+		o.before = o.q.opt.LedTo(o.secret, from, whole.Version)
+	}
+	return o.before
 }
 
 // leave queues a URL for the crawls that have been shown a document there, and have not come to it in this round;

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/scope"
 )
@@ -309,6 +310,7 @@ type item struct {
 	id        urlID
 	url       string
 	from      string
+	instead   webrace.Instead
 	redirects int
 	sitemaps  int   // how many of them in a row led here, each listed by the one before; robots.txt counts as one
 	score     uint8 // 0: not known; of a new item alone, the key of one on disk holds it
@@ -345,12 +347,14 @@ func (c coming) record(at place) *record {
 }
 
 // Schemas of items: one with how a crawl came to it, one that also has, after that, what is listed of it, one that has,
-// after both, when it was put aside, and one that has, after all, how many sitemaps led to it.
+// after both, when it was put aside, one that has, after all, how many sitemaps led to it, and one that has, after that,
+// in whose place it stands.
 const (
-	aloneSchema  = 2
-	listedSchema = 3
-	asideSchema  = 4
-	itemSchema   = 5
+	aloneSchema   = 2
+	listedSchema  = 3
+	asideSchema   = 4
+	sitemapSchema = 5
+	itemSchema    = 6
 )
 
 func (it *item) host() hostID {
@@ -363,8 +367,10 @@ func (it *item) encode() []byte { return it.append(nil) }
 func (it *item) append(to []byte) []byte {
 	w := writer(to)
 	switch {
-	case it.sitemaps != 0:
+	case it.instead != (webrace.Instead{}):
 		w = append(w, itemSchema)
+	case it.sitemaps != 0:
+		w = append(w, sitemapSchema)
 	case it.aside != 0:
 		w = append(w, asideSchema)
 	case it.changed != 0:
@@ -385,8 +391,12 @@ func (it *item) append(to []byte) []byte {
 	if w[len(to)] >= asideSchema {
 		w.Uint(uint64(it.aside))
 	}
-	if w[len(to)] == itemSchema {
+	if w[len(to)] >= sitemapSchema {
 		w.Uint(uint64(it.sitemaps))
+	}
+	if w[len(to)] == itemSchema {
+		w.Text(it.instead.Of)
+		w.Text(it.instead.Before)
 	}
 	w.Fixed(it.id[:])
 	w.Uint(uint64(it.redirects))
@@ -414,8 +424,13 @@ func decodeItem(value []byte) (item, error) {
 			r.Fail()
 		}
 	}
+	if r.schema >= sitemapSchema {
+		if it.sitemaps = int(r.Small(math.MaxInt32)); it.sitemaps == 0 && r.schema == sitemapSchema {
+			r.Fail()
+		}
+	}
 	if r.schema == itemSchema {
-		if it.sitemaps = int(r.Small(math.MaxInt32)); it.sitemaps == 0 {
+		if it.instead = (webrace.Instead{Of: r.Text(), Before: r.Text()}); it.instead == (webrace.Instead{}) {
 			r.Fail()
 		}
 	}

@@ -14,16 +14,18 @@ import (
 // until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document, 5 not
 // the sitemap that lists it, and no numbers, 6 not how its text was read, 7 not that it was refused, 8 no absent parts,
 // 9 not where the document was before, 10 not from where something moved to it, 11 no placeholders, 12 not
-// who came while a part was absent, 13 not of what kind the last version is.
-const visitSchema = 14
+// who came while a part was absent, 13 not of what kind the last version is, 14 not in whose place of a list it stands.
+const visitSchema = 15
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it. A visit is written in the earliest schema that
 // has all of it, which earlier releases read.
 func encodeVisit(v *webrace.Visit) []byte {
 	schema := byte(5)
 	switch {
-	case v.Matched.Version != 0:
+	case v.Instead != (webrace.Instead{}):
 		schema = visitSchema
+	case v.Matched.Version != 0:
+		schema = 14
 	case slices.ContainsFunc(v.Absent, func(a webrace.Absent) bool { return a.Revision != 0 }):
 		schema = 13
 	case v.Placeholder != webrace.Placeholder{}:
@@ -114,6 +116,10 @@ func encodeVisit(v *webrace.Visit) []byte {
 		w.Uint(uint64(v.Matched.Kind))
 		w.List(v.Matched.Series)
 	}
+	if schema > 14 {
+		w.Text(v.Instead.Of)
+		w.Text(v.Instead.Before)
+	}
 	return w
 }
 
@@ -176,6 +182,9 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 	}
 	if r.schema > 13 {
 		v.Matched = webrace.Matched{Version: int(r.Int()), Kind: uint8(r.Uint()), Series: r.List()}
+	}
+	if r.schema > 14 {
+		v.Instead = webrace.Instead{Of: r.Text(), Before: r.Text()}
 	}
 	return v, r.done()
 }

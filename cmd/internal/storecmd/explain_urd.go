@@ -260,7 +260,7 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 				return why, nil, err
 			}
 		}
-		moving := &moving{cache: p.cache, d: d, before: last, origins: origins}
+		moving := &moving{cache: p.cache, d: d, before: last, origins: origins, instead: p.instead()}
 		seen.Moves = moving.to(ctx, i, &err)
 		if why, _ = seen.Show(i, part, d.asBody()); err != nil {
 			return why, nil, err

@@ -18,9 +18,10 @@ import (
 type moving struct {
 	cache   *objects.Store
 	d       *stored
-	before  *objects.Version // the one before it, nil for none
-	origins []string         // of its visits
-	from    []string         // where what was found last came from
+	before  *objects.Version  // the one before it, nil for none
+	origins []string          // of its visits
+	instead []webrace.Instead // of its visits: in whose place of a list it stood
+	from    []string          // where what was found last came from
 
 	pages    []annotate.Page // once asked for
 	versions [][]objects.Version
@@ -38,7 +39,13 @@ func (m *moving) look() error {
 	if err != nil {
 		return err
 	}
-	pages, err := annotate.PagesAround(v.URL, links, func() ([]string, error) { return m.links(m.before) }, m.origins...)
+	before := func() ([]string, error) { return m.links(m.before) }
+	list, err := m.list(links, before)
+	if err != nil {
+		return err
+	}
+	around := annotate.Around{URL: v.URL, Links: links, LinksBefore: before, List: list, From: m.origins}
+	pages, err := around.Pages()
 	if err != nil {
 		return err
 	}
@@ -56,6 +63,19 @@ func (m *moving) look() error {
 		}
 	}
 	return nil
+}
+
+// list returns the pages of the list that the document is of, if that is paged by a cursor and was turned over.
+func (m *moving) list(links []string, before func() ([]string, error)) ([]annotate.Page, error) {
+	lists := annotate.Lists{Objects: m.cache, Secret: m.d.version.Secret, Until: m.d.version.FetchedAt}
+	for _, instead := range m.instead {
+		if pages, err := lists.Around(instead, ""); err != nil || len(pages) > 0 {
+			return pages, err
+		}
+	}
+	d := m.d.document()
+	d.Links = links
+	return lists.Behind(d, before)
 }
 
 func (m *moving) links(v *objects.Version) ([]string, error) {
@@ -138,6 +158,16 @@ func (r *reach) unite(ctx context.Context, cache *objects.Store, i *annotate.Int
 		seen.Unite(i, &there)
 	}
 	return ctx.Err()
+}
+
+// instead returns in whose places of lists a page stood, by what visits remember.
+func (r *reach) instead() (all []webrace.Instead) {
+	for _, s := range r.statuses {
+		if s.Visit != nil && s.Visit.Instead != (webrace.Instead{}) {
+			all = append(all, s.Visit.Instead)
+		}
+	}
+	return all
 }
 
 // origins returns the pages from which something moved to a page, by what visits remember.

@@ -182,7 +182,7 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 		if ctx.Err() != nil {
 			return true, ctx.Err()
 		}
-		moving, failure := &moving{cache: r.cache, d: document, before: last, origins: known.origins()}, error(nil)
+		moving, failure := &moving{cache: r.cache, d: document, before: last, origins: known.origins(), instead: known.instead()}, error(nil)
 		last = &v
 		for i, interest := range asked {
 			if parts[i].Err != nil {

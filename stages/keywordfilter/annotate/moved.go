@@ -9,7 +9,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
-	"github.com/webrace/webrace/stages/keywordfilter/series"
+	"github.com/webrace/webrace/internal/series"
 )
 
 // What moved is not new: what came to a document from another page of its crawl was told there. Looked at are the page
@@ -21,25 +21,38 @@ type Page struct {
 	URL  string
 	Near bool // it is the next page of a list, or the one before
 	Next bool // it is the next one
+	Gone bool // nothing leads there any more: all has gone from there
 }
 
-// PagesAround returns the other pages of a document: its neighbours, and those that led to it. If it has no links to a
-// next page any more, the version before may have had some: a list that becomes shorter loses its last page.
-func PagesAround(url string, links []string, linksBefore func() ([]string, error), from ...string) (pages []Page, err error) {
-	before, next := series.Near(url, slices.Concat(from, links)...)
+// Around is what a document is known by to be among others.
+type Around struct {
+	URL         string
+	Links       []string
+	LinksBefore func() ([]string, error) // of the version before
+	List        []Page                   // of a list that is paged by a cursor, see [Lists]
+	From        []string                 // what led to it
+}
+
+// Pages returns the other pages of a document: its neighbours, and those that led to it. If it has no links to a next
+// page any more, the version before may have had some: a list that becomes shorter loses its last page.
+func (a *Around) Pages() (pages []Page, err error) {
+	before, next := series.Near(a.URL, slices.Concat(a.From, a.Links)...)
 	if len(next) == 0 {
-		were, err := linksBefore()
+		were, err := a.LinksBefore()
 		if err != nil {
 			return nil, fmt.Errorf("look at other pages: %w", err)
 		}
 		if len(were) > 0 {
-			before, next = series.Near(url, slices.Concat(from, links, were)...)
+			before, next = series.Near(a.URL, slices.Concat(a.From, a.Links, were)...)
 		}
 	}
 	add := func(p Page) {
-		if p.URL != "" && p.URL != url && !slices.ContainsFunc(pages, func(other Page) bool { return other.URL == p.URL }) {
+		if p.URL != "" && p.URL != a.URL && !slices.ContainsFunc(pages, func(other Page) bool { return other.URL == p.URL }) {
 			pages = append(pages, p)
 		}
+	}
+	for _, other := range a.List {
+		add(other)
 	}
 	for _, other := range before {
 		add(Page{URL: other, Near: true})
@@ -47,8 +60,8 @@ func PagesAround(url string, links []string, linksBefore func() ([]string, error
 	for _, other := range next {
 		add(Page{URL: other, Near: true, Next: true})
 	}
-	for _, other := range from {
-		add(Page{URL: other})
+	for _, other := range a.From {
+		add(Page{URL: other, Near: len(a.List) > 0})
 	}
 	return pages, nil
 }
@@ -82,7 +95,7 @@ func (e *Elsewhere) Moves(now *webrace.Text, before *match.Before, known []Span,
 			return units
 		}})
 	}
-	moves = match.FindMoves(now, before, from, LeadsOn(e.Document))
+	moves = match.FindMoves(now, before, from, LeadsOn(e.Document, e.Pages))
 	for block := range now.Blocks {
 		if page, is := moves.From(block); is && !slices.Contains(origins, e.Pages[page].URL) {
 			origins = append(origins, e.Pages[page].URL)
@@ -111,6 +124,9 @@ func (e *Elsewhere) shownSince(page Page, known Span, since time.Time) (all []*m
 
 func (e *Elsewhere) latest(page Page) (*match.Units, error) {
 	none := match.UnitsOf(nil)
+	if page.Gone {
+		return none, nil
+	}
 	version, err := e.Latest(page)
 	if err != nil {
 		return none, err
