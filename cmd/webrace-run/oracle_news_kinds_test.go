@@ -5,6 +5,9 @@ import (
 	"slices"
 )
 
+// oracleParts are what URDs select: elements of these classes, or members of these names.
+var oracleParts = []string{"a", "b"}
+
 // oracleProse is a page whose blocks come, go, come back and are edited, and of whose parts one may vanish for a while.
 type oracleProse struct {
 	*oracleSite
@@ -27,7 +30,7 @@ func newOracleProse(s *oracleSite) *oracleProse {
 
 func (p *oracleProse) address() string { return p.at }
 
-func (p *oracleProse) parts() []string { return []string{"a", "b"} }
+func (p *oracleProse) rules() (language string, parts []string) { return "css", oracleParts }
 
 func (p *oracleProse) block() oracleBlock {
 	return oracleBlock{p.words(), 1, oneOf(p.Rand, "", "", "a", "b")}
@@ -55,7 +58,7 @@ func (p *oracleProse) change() {
 			p.gone = append(p.gone, p.blocks[i])
 			p.blocks[i].words = p.words()
 		case 5: // a part vanishes, or is back
-			part := oneOf(p.Rand, p.parts()...)
+			part := oneOf(p.Rand, oracleParts...)
 			was := len(p.gone)
 			p.blocks = slices.DeleteFunc(p.blocks, func(b oracleBlock) bool {
 				if b.part == part {

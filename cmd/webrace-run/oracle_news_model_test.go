@@ -50,7 +50,8 @@ type oracleURD struct {
 	none      []string
 	threshold int
 	change    string
-	remember  int // 0 for what is usual
+	remember  int    // 0 for what is usual
+	language  string // of the rules that select parts
 	parts     []string
 
 	known map[*oracleDocument]*oracleKnown
@@ -230,6 +231,9 @@ func (u *oracleURD) show(d *oracleDocument) *oracleTold {
 		}
 	}
 	added := oracleNew(now, u.history(d, known, remember)...)
+	if d.isFeed {
+		added = slices.DeleteFunc(added, func(it oracleItem) bool { return oracleIsBack(it, u.history(d, known, 8)) })
+	}
 	if u.change == "page" {
 		if remember > 1 && len(added) == 0 {
 			return nil
@@ -252,6 +256,19 @@ func (u *oracleURD) show(d *oracleDocument) *oracleTold {
 		}
 		return nil
 	})
+}
+
+// oracleIsBack reports whether an entry fell out of a list, and reads as it did when it was there last.
+func oracleIsBack(it oracleItem, history [][]oracleItem) bool {
+	if len(history) == 0 || len(oracleNamed(history[0], it.name)) > 0 {
+		return false
+	}
+	for _, text := range history {
+		if was := oracleNamed(text, it.name); len(was) > 0 {
+			return oracleHas(was, it)
+		}
+	}
+	return false
 }
 
 // oracleNamed returns the items of a name.

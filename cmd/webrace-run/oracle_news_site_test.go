@@ -33,7 +33,7 @@ type oracleSource interface {
 	change()
 	publish()
 	address() string
-	parts() []string // that may be selected
+	rules() (language string, parts []string) // by which parts of it may be selected
 }
 
 // oraclePage is what is answered at an address.
@@ -50,13 +50,11 @@ var oracleWords = strings.Fields("ferry ferry ferry boat boat oar harbour storm 
 
 func newOracleSite(t *testing.T, seed uint64, ask func(answer func())) *oracleSite {
 	s := &oracleSite{Rand: rand.New(rand.NewPCG(seed, 29)), seed: seed, index: new(oracleDocument)}
-	for range 2 + s.IntN(2) {
-		s.sources = append(s.sources, newOracleProse(s))
-	}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ask(func() { s.serve(w, r) })
 	}))
 	t.Cleanup(s.Close)
+	s.sources = []oracleSource{newOracleProse(s), newOracleProse(s), newOracleFeed(s), newOracleFeed(s), newOracleJSON(s), newOracleTable(s)}
 	s.publish()
 	return s
 }
@@ -196,10 +194,10 @@ func (s *oracleSite) follow(n int) (made []*oracleURD) {
 		u.change, u.match = oneOf(s.Rand, "added", "added", "added", "page", "first"), oneOf(s.Rand, "any", "any", "all")
 		u.remember, u.threshold = oneOf(s.Rand, 0, 0, 0, 1, 2, 5), oneOf(s.Rand, 0, 20, 20, 40)
 		source := oneOf(s.Rand, s.sources...)
-		if parts := source.parts(); s.IntN(3) > 0 {
-			u.start, u.depth = source.address(), 1
+		if language, parts := source.rules(); s.IntN(3) > 0 {
+			u.start, u.depth = source.address(), 1+s.IntN(2)
 			if s.IntN(2) == 0 && len(parts) > 0 {
-				u.parts = parts[:1+s.IntN(len(parts))]
+				u.language, u.parts = language, parts[:1+s.IntN(len(parts))]
 			}
 		}
 		s.ask(u)
@@ -247,7 +245,7 @@ func (u *oracleURD) xml(site string) string {
 	if len(u.parts) > 0 {
 		b.WriteString("<selection>")
 		for _, part := range u.parts {
-			fmt.Fprintf(&b, "<select css='.%s'/>", part)
+			fmt.Fprintf(&b, "<select %s='.%s'/>", u.language, part)
 		}
 		b.WriteString("</selection>")
 	}

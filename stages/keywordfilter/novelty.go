@@ -206,7 +206,11 @@ func (n *novelty) since(seen seenVersions) (*since, error) {
 	if s, known := n.known[seen]; known {
 		return s, nil
 	}
-	baseline, err := n.stored(seen.last, seen.remember)
+	remember := seen.remember
+	if len(n.document.Text.Entries) > 0 {
+		remember = match.MostBaselineVersions // whether an entry fell out of its list, and how many said the same
+	}
+	baseline, err := n.stored(seen.last, remember)
 	if err != nil {
 		return nil, err
 	}
