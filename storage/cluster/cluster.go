@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,6 +31,8 @@ type Options struct {
 	// Retry is called with what is asked of the database, and may call it again when that was away. Nil does not.
 	Retry  func(ctx context.Context, f func() error) error
 	Logger *slog.Logger // nil: slog.Default()
+
+	askEvery, lookEvery time.Duration // of tests; 0: as is said there
 }
 
 // Cluster is a cluster as one of its nodes knows it.
@@ -48,9 +52,12 @@ type Cluster struct {
 	working sync.WaitGroup
 	out     outbox
 	news    chan struct{} // others are to be told that something has changed
+	turns   chan struct{} // a turn is to be taken soon
+	soon    atomic.Bool   // something may have changed in the database
+	looked  time.Time     // when it was asked last
 
 	mu    sync.Mutex
-	links map[*link]struct{} // that receive
+	links map[place]*attached
 }
 
 // Create makes a cluster in a database that has a control store, which has none yet.
@@ -101,7 +108,10 @@ func Open(ctx context.Context, address string, node int, o Options) (*Cluster, e
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	c := &Cluster{node: node, boot: rand.Text(), options: o, news: make(chan struct{}, 1), links: make(map[*link]struct{})}
+	o.askEvery, o.lookEvery = cmp.Or(o.askEvery, askEvery), cmp.Or(o.lookEvery, lookEvery)
+	c := &Cluster{
+		node: node, boot: rand.Text(), options: o, news: make(chan struct{}, 1), turns: make(chan struct{}, 1), links: make(map[place]*attached),
+	}
 	c.out.signal = make(chan struct{}, 1)
 	c.ended, c.end = context.WithCancel(context.Background())
 	var err error
@@ -111,7 +121,7 @@ func Open(ctx context.Context, address string, node int, o Options) (*Cluster, e
 	if err := c.join(ctx); err != nil {
 		return nil, errors.Join(explained("join the cluster in", c.name, err), c.db.Close())
 	}
-	for _, work := range []func(){c.keepSeen, c.sendAll, c.tell, c.listen} {
+	for _, work := range []func(){c.keepSeen, c.sendAll, c.work, c.tell, c.listen} {
 		c.working.Go(work)
 	}
 	return c, nil

@@ -11,31 +11,26 @@ import (
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// link is the rest of the cluster, for the queue of a pipeline in a partition. One goroutine does all of it, one thing
-// after the other: what is noted of the partition is true because nothing is received meanwhile.
-type link struct {
-	*Cluster
+// place is a pipeline in a partition.
+type place struct {
 	pipeline string
 	p        int
+}
 
+// link is the rest of the cluster, for the queue of a pipeline in a partition.
+type link struct {
+	*Cluster
+	place
 	ends   bool  // the run is one that ends
 	number int64 // of that
 	over   atomic.Bool
-
-	look chan struct{} // something may have changed in the database
-
-	to      frontier.Receiver
-	ctx     context.Context   // until what receives is detached
-	pending map[string]uint32 // passes, by their crawls, that are noted as such for the partition; nil: not read yet
-	quiet   bool              // the partition is noted as such
-	looked  time.Time
 }
 
 // Elsewhere opens the rest of the cluster for the queue of a pipeline in a partition of this node, which takes part in
 // the run that is under way, or begins one. A run that ends is over once all partitions have taken part, and have
 // nothing left to do.
 func (c *Cluster) Elsewhere(pipeline string, p int, ends bool) (frontier.Elsewhere, error) {
-	l := &link{Cluster: c, pipeline: pipeline, p: p, ends: ends, look: make(chan struct{}, 1)}
+	l := &link{Cluster: c, place: place{pipeline, p}, ends: ends}
 	if !ends {
 		return l, nil
 	}
@@ -65,7 +60,7 @@ func (l *link) join(ctx context.Context, tx *sql.Tx) error {
 	if _, err = tx.ExecContext(ctx, `UPDATE webrace.run SET number = $2, over = FALSE WHERE pipeline = $1`, l.pipeline, l.number); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO webrace.quiet SELECT $1, p, FALSE, CASE p WHEN $2 THEN $3 ELSE '' END FROM webrace.part
+	_, err = tx.ExecContext(ctx, `INSERT INTO webrace.quiet SELECT $1, p, FALSE, CASE p WHEN $2 THEN $3 ELSE '' END FROM webrace.part ORDER BY p
 		ON CONFLICT (pipeline, p) DO UPDATE SET quiet = FALSE, boot = excluded.boot`, l.pipeline, l.p, l.boot)
 	return err
 }
@@ -74,265 +69,123 @@ func (l *link) Here() int          { return l.p }
 func (l *link) Of(host string) int { return PartitionOf(host, l.Partitions) }
 func (l *link) Over() bool         { return l.over.Load() }
 
+// Send has the partitions of this node receive what is for them, and puts all else into the outbox.
 func (l *link) Send(all []frontier.Envelope, done func(error)) {
-	l.send(parcel{l.pipeline, all, done})
+	l.mu.Lock()
+	away := parcel{pipeline: l.pipeline}
+	near := make(map[*attached][]frontier.Envelope)
+	for _, e := range all {
+		if to := l.links[place{l.pipeline, e.To}]; to != nil {
+			near[to] = append(near[to], e)
+		} else {
+			away.envelopes = append(away.envelopes, e)
+		}
+	}
+	parts := len(all) - len(away.envelopes)
+	if len(away.envelopes) > 0 || parts == 0 {
+		parts++
+	}
+	away.done = afterAll(parts, done)
+	for to, some := range near {
+		to.near = append(to.near, parcel{l.pipeline, some, away.done})
+	}
+	l.mu.Unlock()
+	if len(near) > 0 {
+		l.turnSoon()
+	}
+	if len(near) == 0 || len(away.envelopes) > 0 {
+		l.send(away)
+	}
 }
+
+// afterAll returns a function that calls done when it has been called n times, with one of the errors if there was any.
+func afterAll(n int, done func(error)) func(error) {
+	if n == 1 {
+		return done
+	}
+	var left atomic.Int64
+	var failed atomic.Value
+	left.Store(int64(n))
+	return func(err error) {
+		if err != nil {
+			failed.CompareAndSwap(nil, &err)
+		}
+		if left.Add(-1) == 0 {
+			first, _ := failed.Load().(*error)
+			if first == nil {
+				first = new(error)
+			}
+			done(*first)
+		}
+	}
+}
+
+// attached is a queue that receives.
+type attached struct {
+	*link
+	gone chan struct{} // closed when it was detached
+
+	guard sync.Mutex        // held while the queue is called
+	to    frontier.Receiver // nil: it was detached
+
+	near      []parcel     // of this node, to be received; Cluster.mu guards it
+	receiving atomic.Int64 // envelopes of this node that are received, and not durable yet
+
+	// What is below is of the goroutine of [Cluster] work.
+	pending map[string]waiting // by their crawls: what is noted as waiting in the partition; nil: not read yet
+	state   state
+	rests   time.Time // until when nothing is done for it, because something failed
+}
+
+// waiting is a pass that is noted as one that waits for URLs.
+type waiting struct {
+	number uint32
+	ours   bool // it was noted by this process, not by one that may have been killed
+}
+
+// state is what is noted of a partition in a run that ends.
+type state int
+
+const (
+	unknown state = iota
+	busy
+	quiet
+)
 
 func (l *link) Attach(to frontier.Receiver) (detach func()) {
-	ctx, stop := context.WithCancel(l.ended)
-	l.to, l.ctx, l.pending, l.quiet = to, ctx, nil, false
+	a := &attached{link: l, to: to, gone: make(chan struct{})}
 	l.mu.Lock()
-	l.links[l] = struct{}{}
+	l.links[l.place] = a
 	l.mu.Unlock()
-	var working sync.WaitGroup
-	working.Go(l.work)
-	return func() {
-		stop()
-		l.mu.Lock()
-		delete(l.links, l)
-		l.mu.Unlock()
-		working.Wait()
+	l.lookSoon()
+	return a.detach
+}
+
+// detach has the queue called no more. What it was to receive waits in its inbox.
+func (a *attached) detach() {
+	a.mu.Lock()
+	if a.links[a.place] == a {
+		delete(a.links, a.place)
+	}
+	near := a.near
+	a.near = nil
+	a.mu.Unlock()
+	a.guard.Lock()
+	a.to = nil
+	a.guard.Unlock()
+	close(a.gone)
+	for _, p := range near {
+		a.post(p.envelopes, p.done)
 	}
 }
 
-func (l *link) lookSoon() {
-	select {
-	case l.look <- struct{}{}:
-	default: // it looks anyway
+// call calls the queue, unless it was detached.
+func (a *attached) call(f func(frontier.Receiver)) (called bool) {
+	a.guard.Lock()
+	defer a.guard.Unlock()
+	if a.to == nil {
+		return false
 	}
-}
-
-// askEvery is how often the queue is asked what has become of it, which costs nothing.
-const askEvery = 50 * time.Millisecond
-
-// work does what there is to do until the queue is detached.
-func (l *link) work() {
-	tick := time.NewTicker(askEvery)
-	defer tick.Stop()
-	for {
-		if err := l.turn(); err != nil && l.ctx.Err() == nil {
-			l.options.Logger.Error("what comes from other partitions waits", "pipeline", l.pipeline, "partition", l.p, "error", err)
-			select {
-			case <-time.After(lookEvery):
-			case <-l.ctx.Done():
-			}
-		}
-		select {
-		case <-l.look:
-			l.looked = time.Time{}
-		case <-tick.C:
-		case <-l.ctx.Done():
-			return
-		}
-	}
-}
-
-// turn receives what has come, and notes what has changed. The database is asked when something may have changed in it,
-// or at last after lookEvery.
-func (l *link) turn() error {
-	if l.pending == nil {
-		if err := l.readPending(); err != nil {
-			return err
-		}
-	}
-	asks := time.Since(l.looked) >= lookEvery
-	if asks {
-		l.looked = time.Now()
-		if err := l.receiveAll(); err != nil {
-			return err
-		}
-	}
-	if err := l.notePending(); err != nil {
-		return err
-	}
-	if asks {
-		if err := l.endPasses(); err != nil {
-			return err
-		}
-	}
-	if l.ends && !l.over.Load() {
-		return l.endRun(asks)
-	}
-	return nil
-}
-
-// notePending notes the passes that wait for nothing here any more.
-func (l *link) notePending() error {
-	all := make([]frontier.Pass, 0, len(l.pending))
-	for crawl, number := range l.pending {
-		all = append(all, frontier.Pass{Crawl: crawl, Number: number})
-	}
-	var crawls []string
-	if len(all) > 0 {
-		for i, pending := range l.to.Pending(all) {
-			if !pending {
-				crawls = append(crawls, all[i].Crawl)
-			}
-		}
-	}
-	if len(crawls) == 0 {
-		return nil
-	}
-	err := l.do(l.ctx, func(ctx context.Context) error {
-		_, err := l.db.ExecContext(ctx, `UPDATE webrace.abroad SET pending = FALSE WHERE pipeline = $1 AND p = $2 AND crawl = ANY ($3::text[])`, l.pipeline, l.p, crawls)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, crawl := range crawls {
-		delete(l.pending, crawl)
-	}
-	l.wakeAll()
-	return nil
-}
-
-// wakeAll has all look whether something is over.
-func (l *link) wakeAll() {
-	l.mu.Lock()
-	for other := range l.links {
-		if other.pipeline == l.pipeline {
-			other.lookSoon()
-		}
-	}
-	l.mu.Unlock()
-	l.tellOthers()
-}
-
-func (l *link) readPending() error {
-	pending := make(map[string]uint32)
-	err := l.do(l.ctx, func(ctx context.Context) error {
-		rows, err := l.db.QueryContext(ctx, `SELECT crawl, pass FROM webrace.abroad WHERE pipeline = $1 AND p = $2 AND pending`, l.pipeline, l.p)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var p frontier.Pass
-			if err := rows.Scan(&p.Crawl, &p.Number); err != nil {
-				return err
-			}
-			pending[p.Crawl] = p.Number
-		}
-		return rows.Err()
-	})
-	if err == nil {
-		l.pending = pending
-	}
-	return err
-}
-
-// endPasses ends the passes of crawls that begin here and are over everywhere: in one snapshot, nothing in an inbox
-// names the crawl, and it waits for nothing in any partition.
-func (l *link) endPasses() error {
-	leaving := l.to.Leaving()
-	if len(leaving) == 0 {
-		return nil
-	}
-	numbers := make(map[string]frontier.Pass, len(leaving))
-	crawls := make([]string, len(leaving))
-	for i, p := range leaving {
-		numbers[p.Crawl], crawls[i] = p, p.Crawl
-	}
-	var over []string
-	err := l.do(l.ctx, func(ctx context.Context) (err error) {
-		over, err = texts(ctx, l.db, `SELECT crawl FROM unnest($2::text[]) AS c (crawl)
-			WHERE NOT EXISTS (SELECT 1 FROM webrace.inbox WHERE pipeline = $1 AND crawls @> ARRAY[c.crawl])
-			AND NOT EXISTS (SELECT 1 FROM webrace.abroad AS a WHERE a.pipeline = $1 AND a.crawl = c.crawl AND a.pending)`, l.pipeline, crawls)
-		return err
-	})
-	for _, crawl := range over {
-		if err == nil {
-			err = l.endPass(numbers[crawl])
-		}
-	}
-	return err
-}
-
-func (l *link) endPass(p frontier.Pass) error {
-	if err := l.await(1, func(_ int, done func(error)) { l.to.End(p, done) }); err != nil {
-		return err
-	}
-	return l.do(l.ctx, func(ctx context.Context) error {
-		_, err := l.db.ExecContext(ctx, `DELETE FROM webrace.abroad WHERE pipeline = $1 AND crawl = $2 AND pass <= $3 AND NOT pending`, l.pipeline, p.Crawl, p.Number)
-		return err
-	})
-}
-
-// endRun notes whether the partition has anything left to do, and finds out whether any has.
-func (l *link) endRun(asks bool) error {
-	if !l.to.Idle() {
-		return nil // what is noted of it stays so until it is quiet: see receive
-	}
-	if !l.quiet {
-		err := l.do(l.ctx, func(ctx context.Context) error { // only as the process that took part last
-			_, err := l.db.ExecContext(ctx, `UPDATE webrace.quiet SET quiet = TRUE WHERE pipeline = $1 AND p = $2 AND boot = $3`, l.pipeline, l.p, l.boot)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		l.quiet, asks = true, true
-	}
-	if !asks {
-		return nil
-	}
-	over, changed, err := l.overNow()
-	if err == nil && over { // nothing is noted any more: what is not over now waits for the next run
-		err = l.endPasses()
-	}
-	if err != nil || !over {
-		return err
-	}
-	l.over.Store(true)
-	l.to.Wake()
-	if changed {
-		l.wakeAll()
-	}
-	return nil
-}
-
-// overNow finds out whether the run is over, and notes it when nothing is left: with the row of the run locked, so that
-// who takes part meanwhile is seen, or begins the next one.
-func (l *link) overNow() (over, changed bool, err error) {
-	const left = `EXISTS (SELECT 1 FROM webrace.quiet AS q WHERE q.pipeline = $1 AND NOT q.quiet)
-		OR EXISTS (SELECT 1 FROM webrace.inbox AS i WHERE i.pipeline = $1)`
-	busy := false
-	err = l.do(l.ctx, func(ctx context.Context) error {
-		return l.db.QueryRowContext(ctx, `SELECT over OR number > $2, `+left+` FROM webrace.run WHERE pipeline = $1`, l.pipeline, l.number).Scan(&over, &busy)
-	})
-	if err != nil || over || busy {
-		return over, false, err
-	}
-	err = l.transact(l.ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, `SELECT over OR number > $2 FROM webrace.run WHERE pipeline = $1 FOR UPDATE`, l.pipeline, l.number).Scan(&over)
-		if err != nil || over {
-			return err
-		}
-		done, err := tx.ExecContext(ctx, `UPDATE webrace.run SET over = TRUE WHERE pipeline = $1 AND NOT (`+left+`)`, l.pipeline)
-		if err != nil {
-			return err
-		}
-		n, err := done.RowsAffected()
-		over = n > 0
-		changed = over
-		return err
-	})
-	return over, changed, err
-}
-
-func texts(ctx context.Context, db *sql.DB, query string, args ...any) (all []string, err error) {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		all = append(all, text)
-	}
-	return all, rows.Err()
+	f(a.to)
+	return true
 }

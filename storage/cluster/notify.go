@@ -43,7 +43,7 @@ func (c *Cluster) tell() {
 	}
 }
 
-// listen has all partitions look into their inboxes when another node has written.
+// listen has the node look into the inboxes of its partitions when another has written.
 func (c *Cluster) listen() {
 	for c.ended.Err() == nil {
 		_ = c.listenOnce() // what is not told is found anyway
@@ -71,10 +71,6 @@ func (c *Cluster) listenOnce() error {
 		if told.Payload == c.boot {
 			continue
 		}
-		c.mu.Lock()
-		for l := range c.links {
-			l.lookSoon()
-		}
-		c.mu.Unlock()
+		c.lookSoon()
 	}
 }

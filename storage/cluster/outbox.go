@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -118,24 +119,11 @@ const separator = "\x1f"
 
 // wake has those look into their inboxes for whom something was sent: at once within this process, and soon elsewhere.
 func (c *Cluster) wake(parcels []parcel) {
-	c.mu.Lock()
-	for l := range c.links {
-		for _, p := range parcels {
-			if p.pipeline == l.pipeline && p.isFor(l.p) {
-				l.lookSoon()
-				break
-			}
+	for _, p := range parcels {
+		if slices.ContainsFunc(p.envelopes, func(e frontier.Envelope) bool { return slices.Contains(c.mine, e.To) }) {
+			c.lookSoon()
+			break
 		}
 	}
-	c.mu.Unlock()
 	c.tellOthers()
-}
-
-func (p *parcel) isFor(partition int) bool {
-	for _, e := range p.envelopes {
-		if e.To == partition {
-			return true
-		}
-	}
-	return false
 }

@@ -215,6 +215,7 @@ type schedule struct {
 	nodes []*process
 
 	children uint32           // how many pages one leads to
+	every    time.Duration    // how often nodes look; 0: as the program
 	server   *postgres.Server // that may be killed; nil: none
 
 	mu     sync.Mutex
@@ -272,7 +273,9 @@ type process struct {
 
 func (s *schedule) start(node int) *process {
 	s.t.Helper()
-	c, err := Open(s.t.Context(), s.url, node, Options{Place: fmt.Sprint("place", node), Retry: retry, Logger: slog.New(slog.DiscardHandler)})
+	c, err := Open(s.t.Context(), s.url, node, Options{
+		Place: fmt.Sprint("place", node), Retry: retry, Logger: slog.New(slog.DiscardHandler), askEvery: s.every, lookEvery: s.every,
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -383,6 +386,7 @@ func newSchedule(t *testing.T, url string, seed int) *schedule {
 	if seed%2 == 0 {
 		return s
 	}
+	s.every = time.Millisecond // something is seen as over though it is not, if it ever is
 	s.children = 1
 	for c := range uint32(crawls - 1) {
 		for n := range uint32(pages) {

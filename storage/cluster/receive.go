@@ -2,17 +2,17 @@ package cluster
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// mostReceived is how many envelopes are received at a time.
-const mostReceived = 500
+// mostReceived is how many envelopes a queue receives at a time.
+const mostReceived = 250
 
 // received is an envelope in the inbox of a partition.
 type received struct {
@@ -21,45 +21,54 @@ type received struct {
 	data   []byte
 }
 
-// receiveAll has the queue receive what is in the inbox.
-func (l *link) receiveAll() error {
-	for {
-		some, err := l.inbox()
-		if err != nil || len(some) == 0 {
+// receiveAll has the queues receive what is in their inboxes.
+func (c *Cluster) receiveAll(all []*attached) error {
+	for len(all) > 0 {
+		inboxes, err := c.look(all)
+		if err != nil {
 			return err
 		}
-		if err := l.receive(some); err != nil {
+		if err := c.receive(inboxes); err != nil {
 			return err
 		}
-		if len(some) < mostReceived {
-			return nil
+		all = all[:0:0]
+		for a, some := range inboxes {
+			if len(some) == mostReceived && !a.isResting() {
+				all = append(all, a)
+			}
 		}
 	}
+	return nil
 }
 
-func (l *link) inbox() (some []received, err error) {
-	err = l.do(l.ctx, func(ctx context.Context) error {
-		some = nil
-		rows, err := l.db.QueryContext(ctx, `SELECT id, array_to_string(crawls, chr(31)), array_to_string(passes, chr(31)), data
-			FROM webrace.inbox WHERE p = $1 AND pipeline = $2 ORDER BY id LIMIT $3`, l.p, l.pipeline, mostReceived)
+// look returns what is in inboxes, by one query.
+func (c *Cluster) look(all []*attached) (inboxes map[*attached][]received, err error) {
+	pipelines, partitions := placesOf(all)
+	err = c.do(c.ended, func(ctx context.Context) error {
+		inboxes = make(map[*attached][]received)
+		rows, err := c.db.QueryContext(ctx, `SELECT n, id, array_to_string(crawls, chr(31)), array_to_string(passes, chr(31)), data
+			FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS l (pipeline, p, n) CROSS JOIN LATERAL (
+				SELECT id, crawls, passes, data FROM webrace.inbox AS i WHERE i.p = l.p AND i.pipeline = l.pipeline ORDER BY id LIMIT $3) AS waiting`,
+			pipelines, partitions, mostReceived)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
+			var n int
 			var r received
 			var crawls, passes string
-			if err := rows.Scan(&r.id, &crawls, &passes, &r.data); err != nil {
+			if err := rows.Scan(&n, &r.id, &crawls, &passes, &r.data); err != nil {
 				return err
 			}
 			if r.passes, err = passesOf(crawls, passes); err != nil {
 				return err
 			}
-			some = append(some, r)
+			inboxes[all[n-1]] = append(inboxes[all[n-1]], r)
 		}
 		return rows.Err()
 	})
-	return some, err
+	return inboxes, err
 }
 
 func passesOf(crawls, numbers string) ([]frontier.Pass, error) {
@@ -81,56 +90,75 @@ func passesOf(crawls, numbers string) ([]frontier.Pass, error) {
 	return passes, nil
 }
 
-// receive has the queue receive envelopes, and then, in one transaction, notes for which crawls URLs wait here and
+// receive has the queues receive envelopes, and then, in one transaction, notes for which crawls URLs wait there and
 // takes the envelopes away.
-func (l *link) receive(some []received) error {
-	err := l.await(len(some), func(i int, done func(error)) {
-		l.to.Receive(some[i].data, func(err error) {
-			if errors.As(err, new(*frontier.EnvelopeError)) {
-				err = fmt.Errorf("%w (webrace-store cluster skip %d %d removes it, and what it would have caused)", err, l.p, some[i].id)
+func (c *Cluster) receive(inboxes map[*attached][]received) error {
+	durable := make(map[*attached]<-chan error)
+	for a, some := range inboxes {
+		durable[a] = a.receiveFrom(some)
+	}
+	var n note
+	for a, some := range inboxes {
+		select {
+		case err := <-durable[a]:
+			if err != nil {
+				a.fail(err)
+				continue
 			}
-			done(err)
-		})
-	})
-	if err != nil {
-		return err
-	}
-	all := passesIn(some)
-	pending := l.to.Pending(all)
-	var crawls []string
-	var numbers []int64
-	for _, p := range all {
-		crawls, numbers = append(crawls, p.Crawl), append(numbers, int64(p.Number))
-	}
-	ids := make([]int64, len(some))
-	for i, r := range some {
-		ids[i] = r.id
-	}
-	err = l.transact(l.ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE webrace.quiet SET quiet = FALSE WHERE pipeline = $1 AND p = $2 AND quiet`, l.pipeline, l.p)
-		if err == nil {
-			_, err = tx.ExecContext(ctx, `INSERT INTO webrace.abroad AS a SELECT $1, crawl, pass, $2, pending
-				FROM unnest($3::text[], $4::bigint[], $5::boolean[]) AS r (crawl, pass, pending)
-				ON CONFLICT (pipeline, crawl, p) DO UPDATE SET pass = greatest(a.pass, excluded.pass), pending = excluded.pending`,
-				l.pipeline, l.p, crawls, numbers, pending)
+		case <-a.gone:
+			continue
+		case <-c.ended.Done():
+			return c.ended.Err()
 		}
-		if err == nil {
-			_, err = tx.ExecContext(ctx, `DELETE FROM webrace.inbox WHERE p = $1 AND id = ANY ($2::bigint[])`, l.p, ids)
-		}
-		return err
-	})
-	if err != nil {
-		return err
+		n.received(a, some)
 	}
-	for i, p := range all {
-		if delete(l.pending, p.Crawl); pending[i] {
-			l.pending[p.Crawl] = p.Number
-		}
-	}
-	l.quiet = false
-	l.wakeAll()
-	return nil
+	return c.write(&n)
 }
+
+// receiveFrom has the queue receive what is in its inbox. When all of that is durable, there is an error, or nil.
+func (a *attached) receiveFrom(some []received) <-chan error {
+	ended := make(chan error, 1)
+	done := afterAll(len(some), func(err error) { ended <- err })
+	for _, r := range some {
+		a.call(func(to frontier.Receiver) {
+			to.Receive(r.data, func(err error) {
+				if errors.As(err, new(*frontier.EnvelopeError)) {
+					err = fmt.Errorf("%w (webrace-store cluster skip %d %d removes it, and what it would have caused)", err, a.p, r.id)
+				}
+				done(err)
+			})
+		})
+	}
+	return ended
+}
+
+// received notes what a queue has received from its inbox, unless it was detached since.
+func (n *note) received(a *attached, some []received) {
+	passes := passesIn(some)
+	called := a.call(func(to frontier.Receiver) {
+		for i, pending := range to.Pending(passes) {
+			n.pass(a, passes[i], pending)
+		}
+	})
+	if !called {
+		return
+	}
+	n.busy(a)
+	for _, r := range some {
+		n.taken = append(n.taken, taken{a.p, r.id})
+	}
+}
+
+// fail tells that nothing is done for a queue for a while.
+func (a *attached) fail(err error) {
+	if a.ended.Err() != nil {
+		return
+	}
+	a.options.Logger.Error("what comes from other partitions waits", "pipeline", a.pipeline, "partition", a.p, "error", err)
+	a.rests = time.Now().Add(lookEvery)
+}
+
+func (a *attached) isResting() bool { return time.Now().Before(a.rests) }
 
 // passesIn returns the passes that envelopes are of, the latest of each crawl.
 func passesIn(some []received) (all []frontier.Pass) {
@@ -147,21 +175,4 @@ func passesIn(some []received) (all []frontier.Pass) {
 		}
 	}
 	return all
-}
-
-// await calls the queue so many times, and waits until all of it is done, or has failed.
-func (l *link) await(n int, call func(i int, done func(error))) (err error) {
-	ended := make(chan error, n)
-	for i := range n {
-		call(i, func(err error) { ended <- err })
-	}
-	for range n {
-		select {
-		case failed := <-ended:
-			err = errors.Join(err, failed)
-		case <-l.ctx.Done():
-			return l.ctx.Err()
-		}
-	}
-	return err
 }

@@ -30,16 +30,17 @@ func (idle) Idle() bool                            { return true }
 func (idle) Wake()                                 {}
 
 // takePart opens the rest of the cluster for an idle queue that is asked by the test alone.
-func takePart(t *testing.T, c *Cluster, p int) *link {
+func takePart(t *testing.T, c *Cluster, p int) *attached {
 	t.Helper()
 	rest, err := c.Elsewhere("p", p, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := rest.(*link)
-	l.to, l.ctx = idle{}, t.Context()
-	return l
+	return &attached{link: rest.(*link), to: idle{}, gone: make(chan struct{})}
 }
+
+// endsRun has the node of a queue note whether that has anything left to do, and end the run if nobody has.
+func (a *attached) endsRun() error { return a.endRuns([]*attached{a}, true) }
 
 func isOver(t *testing.T, c *Cluster) (over bool) {
 	t.Helper()
@@ -54,7 +55,7 @@ func TestWhoTakesPartWhileARunIsEndedHoldsItUp(t *testing.T) {
 	t.Parallel()
 	c := join(t, made(t, Shape{2, 1}), 0, "here")
 	first, second := takePart(t, c, 0), takePart(t, c, 1)
-	if err := second.endRun(true); err != nil || isOver(t, c) {
+	if err := second.endsRun(); err != nil || isOver(t, c) {
 		t.Fatalf("one of two has done: over %v, %v", isOver(t, c), err)
 	}
 	tx, err := c.db.Begin()
@@ -66,7 +67,7 @@ func TestWhoTakesPartWhileARunIsEndedHoldsItUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- first.endRun(true) }()
+	go func() { ended <- first.endsRun() }()
 	testutil.Await(t, "the end of the run waits for who takes part", func() bool {
 		var waits bool
 		err := c.db.QueryRow("SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waits)
@@ -78,8 +79,8 @@ func TestWhoTakesPartWhileARunIsEndedHoldsItUp(t *testing.T) {
 	if err := <-ended; err != nil || isOver(t, c) || first.Over() {
 		t.Errorf("over %v, for the first %v, error %v", isOver(t, c), first.Over(), err)
 	}
-	second.quiet = false
-	if err := second.endRun(true); err != nil || !isOver(t, c) || !second.Over() {
+	second.state = busy
+	if err := second.endsRun(); err != nil || !isOver(t, c) || !second.Over() {
 		t.Errorf("at the end: over %v, for the second %v, error %v", isOver(t, c), second.Over(), err)
 	}
 }
@@ -91,10 +92,10 @@ func TestAProcessThatWasKilledEndsNothingOfTheNext(t *testing.T) {
 	killed := takePart(t, join(t, url, 0, "here"), 0)
 	c := join(t, url, 0, "here")
 	next := takePart(t, c, 0)
-	if err := killed.endRun(true); err != nil || isOver(t, c) {
+	if err := killed.endsRun(); err != nil || isOver(t, c) {
 		t.Errorf("over %v, error %v", isOver(t, c), err)
 	}
-	if err := next.endRun(true); err != nil || !isOver(t, c) {
+	if err := next.endsRun(); err != nil || !isOver(t, c) {
 		t.Errorf("over %v, error %v", isOver(t, c), err)
 	}
 }

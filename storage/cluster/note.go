@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	"github.com/webrace/webrace/storage/frontier"
+)
+
+// note is what is to be noted of partitions, in one transaction.
+type note struct {
+	passes []notedPass
+	begun  []*attached // that are not quiet
+	taken  []taken     // from inboxes
+}
+
+type notedPass struct {
+	of *attached
+	frontier.Pass
+	pending bool
+}
+
+type taken struct {
+	p  int
+	id int64
+}
+
+func (n *note) pass(of *attached, p frontier.Pass, pending bool) {
+	n.passes = append(n.passes, notedPass{of, p, pending})
+}
+
+// busy notes that a queue has something to do, unless that is noted already.
+func (n *note) busy(a *attached) {
+	if a.ends && a.state != busy {
+		n.begun = append(n.begun, a)
+	}
+}
+
+// write makes what is noted durable: only as the process that took part last.
+func (c *Cluster) write(n *note) error {
+	if len(n.passes)+len(n.begun)+len(n.taken) == 0 {
+		return nil
+	}
+	var of, crawls []string
+	var numbers []int64
+	var at, from []int
+	var pending []bool
+	var ids []int64
+	for _, p := range n.passes {
+		of, crawls, numbers = append(of, p.of.pipeline), append(crawls, p.Crawl), append(numbers, int64(p.Number))
+		at, pending = append(at, p.of.p), append(pending, p.pending)
+	}
+	for _, t := range n.taken {
+		from, ids = append(from, t.p), append(ids, t.id)
+	}
+	pipelines, partitions := placesOf(n.begun)
+	err := c.do(c.ended, func(ctx context.Context) error {
+		_, err := c.db.ExecContext(ctx, `WITH busy AS (UPDATE webrace.quiet AS q SET quiet = FALSE FROM unnest($6::text[], $7::bigint[]) AS r (pipeline, p)
+				WHERE q.pipeline = r.pipeline AND q.p = r.p AND q.boot = $8),
+			taken AS (DELETE FROM webrace.inbox AS i USING unnest($9::bigint[], $10::bigint[]) AS r (p, id) WHERE i.p = r.p AND i.id = r.id)
+			INSERT INTO webrace.abroad AS a SELECT pipeline, crawl, pass, p, pending
+				FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::boolean[]) AS r (pipeline, crawl, pass, p, pending)
+			ON CONFLICT (pipeline, crawl, p) DO UPDATE SET pass = greatest(a.pass, excluded.pass), pending = excluded.pending`,
+			of, crawls, numbers, at, pending, pipelines, partitions, c.boot, from, ids)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range n.passes {
+		if delete(p.of.pending, p.Crawl); p.pending {
+			p.of.pending[p.Crawl] = waiting{p.Number, true}
+		}
+	}
+	for _, a := range n.begun {
+		a.state = busy
+	}
+	if n.ends() {
+		c.lookSoon()
+		c.tellOthers()
+	}
+	return nil
+}
+
+// ends reports whether something may be over by what is noted.
+func (n *note) ends() bool {
+	return len(n.passes) == 0 && len(n.taken) > 0 || slices.ContainsFunc(n.passes, func(p notedPass) bool { return !p.pending })
+}
