@@ -128,6 +128,21 @@ func (l *load) begin(t *testing.T, b backend) {
 		return err
 	})
 	l.write(t, b, "reading", func(s *control.Store, _ int) error { return l.read(ctx, s) })
+	scanned := 0
+	l.write(t, b, "scanning", func(s *control.Store, _ int) error {
+		seen := 0
+		for _, err := range s.Query(ctx, "/urd[starts-with(@id, 'urd')]") { // which no index finds
+			if err != nil {
+				return err
+			}
+			seen++
+		}
+		if seen < scanned {
+			return fmt.Errorf("%d URDs, and %d before", seen, scanned)
+		}
+		scanned = seen
+		return nil
+	})
 }
 
 func (l *load) take(ctx context.Context, s *control.Store) error {

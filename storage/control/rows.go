@@ -13,7 +13,11 @@ var errSkip = errors.New("not a result")
 
 // rows runs a query and yields what scan makes of each row. An error ends it.
 func rows[T any](ctx context.Context, s *Store, doing string, scan func(*sql.Rows) (T, error), query string, args ...any) iter.Seq2[T, error] {
-	read := reading[T](func(ctx context.Context, yield func(T) bool) error { return scanRows(ctx, s, scan, query, args, yield) })
+	return results(ctx, s, doing, func(ctx context.Context, yield func(T) bool) error { return scanRows(ctx, s, scan, query, args, yield) })
+}
+
+// results yields what is read, which is read again if the server goes away meanwhile. An error ends it.
+func results[T any](ctx context.Context, s *Store, doing string, read reading[T]) iter.Seq2[T, error] {
 	if s.postgres != nil {
 		read = readAhead(ctx, s, read)
 	}

@@ -25,24 +25,23 @@ const (
 // there is no second one to be had, the first does it alone.
 func (s *Store) scan(ctx context.Context, c condition) iter.Seq2[URD, error] {
 	c.and("n BETWEEN ? AND ?")
-	return func(yield func(URD, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		scanners, last, done, err := s.scanners(ctx)
-		defer done()
-		if err != nil {
-			yield(URD{}, s.explain("query URDs", err))
-			return
-		}
-		for u, err := range inOrder(ctx, scanners, last/scanChunk+1, c) {
-			if err != nil {
-				err = s.explain("query URDs", err)
-			}
-			if !yield(u, err) || err != nil {
-				return
-			}
+	return results(ctx, s, "query URDs", func(ctx context.Context, yield func(URD) bool) error { return s.readScan(ctx, c, yield) })
+}
+
+func (s *Store) readScan(ctx context.Context, c condition, yield func(URD) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	scanners, last, done, err := s.scanners(ctx)
+	defer done()
+	if err != nil {
+		return err
+	}
+	for u, err := range inOrder(ctx, scanners, last/scanChunk+1, c) {
+		if err != nil || !yield(u) {
+			return err
 		}
 	}
+	return nil
 }
 
 // scanners begins one or two transactions that see the same, and returns the last row number there. What
