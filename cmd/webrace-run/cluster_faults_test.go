@@ -86,3 +86,25 @@ func TestWhatANodeDoesNotDoIsRefused(t *testing.T) {
 	storeCommand(t, "fsck", "--data", c.partition(1), "--config", c.nodes[0])
 	storeCommand(t, "backup", filepath.Join(t.TempDir(), "b"), "--data", c.partition(1), "--config", c.nodes[0])
 }
+
+// A partition that fails would keep the run from its end on all nodes: its node ends, for what started it to start it
+// again.
+func TestAPartitionThatFailsEndsItsNode(t *testing.T) {
+	t.Parallel()
+	c, s := newCluster(t, postgres.Database(t), 4, 1), newSite(t)
+	s.page("/", "Of this, no number can be made.")
+	writeFile(t, c.nodes[0], readFile(t, c.nodes[0])+`
+[pipeline.numbers]
+flow = ["urds > frontier > fetch > numbered", "numbered.first > drop", "numbered.other > drop"]
+stage.numbered = { type = "route", ports = [{ name = "first", when = "int(path(url)) == 1" }], on_error = "stop" }
+`)
+	urds := filepath.Join(t.TempDir(), "urds.xml")
+	writeFile(t, urds, string(xmlschema.URDs(these(s.asks("ann", "/"))).Canonical()))
+	c.store(0, "urd", "import", urds)
+	p := startCommand(t, "numbers", "--config", c.nodes[0], "--set", "fetch.allow_networks=loopback")
+	p.mustExit(cli.Failed)
+	mustSay(t, p.said(), "numbers@", " has failed, and no other node has its part: finishing what is in flight", "error: stage numbered: ")
+	if said := c.store(0, "cluster", "status"); !strings.Contains(said, "0\t4\tended\t") {
+		t.Errorf("the status is\n%s", said)
+	}
+}

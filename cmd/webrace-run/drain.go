@@ -18,6 +18,17 @@ func (p *process) watch(runs []*pipeline.Run, signals <-chan os.Signal, ended <-
 	defer tick.Stop()
 	draining := false
 	var limit <-chan time.Time
+	drain := func(why string) {
+		draining = true
+		if p.drainLimit > 0 {
+			limit = time.After(p.drainLimit)
+		}
+		p.out.note("%s%s%s; again to stop at once", why, inBrackets(holding(runs)), p.condition())
+		for _, run := range runs {
+			run.Drain()
+		}
+	}
+	failed := p.firstToFail(runs)
 	for {
 		select {
 		case <-ended:
@@ -33,16 +44,32 @@ func (p *process) watch(runs []*pipeline.Run, signals <-chan os.Signal, ended <-
 				p.stop("stopping at once", cancel)
 				continue
 			}
-			draining = true
-			if p.drainLimit > 0 {
-				limit = time.After(p.drainLimit)
-			}
-			p.out.note("finishing what is in flight%s%s; again to stop at once", inBrackets(holding(runs)), p.condition())
-			for _, run := range runs {
-				run.Drain()
+			drain("finishing what is in flight")
+		case name := <-failed:
+			if !draining {
+				drain(name + " has failed, and no other node has its part: finishing what is in flight")
 			}
 		}
 	}
+}
+
+// firstToFail returns a channel of which partition of a pipeline fails first, if one does: all of the cluster would
+// wait for it. Elsewhere pipelines that do not fail go on.
+func (p *process) firstToFail(runs []*pipeline.Run) <-chan string {
+	failed := make(chan string, len(runs))
+	for _, s := range p.sessions {
+		if s.here == nil {
+			continue
+		}
+		for _, run := range s.runs {
+			go func() {
+				if _, err := run.Wait(); err != nil {
+					failed <- s.nameOf(run.Graph().Name)
+				}
+			}()
+		}
+	}
+	return failed
 }
 
 // stop ends what is in flight.
