@@ -15,8 +15,6 @@ import (
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/testutil/postgres"
-	"github.com/webrace/webrace/storage"
-	"github.com/webrace/webrace/xmlschema"
 )
 
 // clusterOf is nodes that crawl a federation over one PostgreSQL.
@@ -153,23 +151,21 @@ func crawlAlone(t *testing.T, f *federation, urds string) (c crawledAlone) {
 	return c
 }
 
-// sameForBoth returns 50 sites, what one machine makes of them, and a cluster that has the same requests for them.
-func sameForBoth(t *testing.T, nodes int) (*federation, crawledAlone, *clusterOf) {
+// sameForBoth returns 50 sites, requests for them, and what one machine makes of these.
+func sameForBoth(t *testing.T) (f *federation, urds string, alone crawledAlone) {
 	t.Helper()
-	f := newFederation(t, 50)
-	urds := filepath.Join(t.TempDir(), "urds.xml")
-	writeFile(t, urds, string(xmlschema.URDs(f.asks()).Canonical()))
-	c := newCluster(t, postgres.Database(t), 8, nodes)
-	alone := crawlAlone(t, f, urds)
-	c.store(0, "urd", "import", urds)
-	return f, alone, c
+	f = newFederation(t, 50)
+	urds = f.write(f.asks())
+	return f, urds, crawlAlone(t, f, urds)
 }
 
 // Nodes of a cluster crawl 50 sites that lead to each other, for requests of all scopes, as one machine does: what
 // they ask for, store and tell is the same, and once. A second run of all confirms what there is.
 func TestClusterSameAsOneMachine(t *testing.T) {
 	t.Parallel()
-	f, alone, c := sameForBoth(t, 3)
+	c := newCluster(t, postgres.Database(t), 8, 3)
+	f, urds, alone := sameForBoth(t)
+	c.store(0, "urd", "import", urds)
 	c.run()
 	mustBeAlike(t, "requests", alone.requests, requestLines(f.requests()))
 	mustBeAlike(t, "documents", alone.documents, c.documents())
@@ -178,75 +174,4 @@ func TestClusterSameAsOneMachine(t *testing.T) {
 	c.run(askAll...)
 	mustBeAlike(t, "requests of the second run", alone.again, requestLines(f.requests()))
 	mustBeAlike(t, "annotations after the second run", alone.told, toldBy(t, "--config", c.nodes[2]))
-}
-
-// finished returns the URLs of those that a node has dealt with, while it does not run.
-func (c *clusterOf) finished(node int, urls []string) map[string]bool {
-	c.t.Helper()
-	done := make(map[string]bool)
-	for p := node; p < c.partitions; p += len(c.nodes) {
-		if made, _ := filepath.Glob(filepath.Join(c.partition(p), "frontier", "marker.manifest.*")); len(made) == 0 {
-			continue // the node was killed before it had opened the partition
-		}
-		dir, err := storage.Open(c.partition(p), storage.Options{ReadOnly: true})
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		store, err := dir.Frontier()
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		for _, url := range urls {
-			if visit, _, err := store.LastVisitAt("webrace", "", url); err != nil {
-				c.t.Fatal(err)
-			} else if visit != nil {
-				done[url] = true
-			}
-		}
-		if err := dir.Close(); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	return done
-}
-
-// A node is killed on the way, and started again: nothing is missing, nothing that was done is asked for again, and the
-// owners are told what one machine tells them.
-func TestClusterKilled(t *testing.T) {
-	t.Parallel()
-	f, alone, c := sameForBoth(t, 2)
-	nodes := []*command{c.start(0), c.start(1)}
-	var before []asked
-	for kill := range 3 {
-		waitFor(t, func() bool {
-			before = append(before, f.requests()...)
-			return len(before) > (1+kill)*len(alone.requests)/8
-		}, func() string { return fmt.Sprintf("%d requests come, of %d", len(before), len(alone.requests)) })
-		node := kill % 2
-		nodes[node].signal(os.Kill)
-		nodes[node].Wait()
-		before = append(before, f.requests()...)
-		urls := make([]string, len(before))
-		for i, a := range before {
-			urls[i] = a.path
-		}
-		done := c.finished(node, urls)
-		nodes[node] = c.start(node)
-		since := len(before)
-		t.Logf("node %d was killed after %d of %d requests, with %d done", node, since, len(alone.requests), len(done))
-		defer func() {
-			for _, a := range before[since:] {
-				if done[a.path] {
-					t.Errorf("%s was done when node %d was killed, and is asked for again", a.path, node)
-				}
-			}
-		}()
-	}
-	for _, p := range nodes {
-		p.mustExit(cli.OK)
-	}
-	before = append(before, f.requests()...)
-	mustBeAlike(t, "URLs asked for", slices.Compact(alone.requests), slices.Compact(requestLines(before)))
-	mustBeAlike(t, "documents", alone.documents, c.documents())
-	mustBeAlike(t, "annotations", alone.told, toldBy(t, "--config", c.nodes[0]))
 }

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -14,6 +17,10 @@ import (
 type federation struct {
 	t     *testing.T
 	sites []*site
+
+	mu    sync.Mutex
+	open  map[*site]int // requests that are being answered
+	twice []string      // URLs that were asked for while another of their site was
 }
 
 // newFederation returns sites of seven pages each. Every page has words of its own, so that none mirrors another, and
@@ -21,7 +28,7 @@ type federation struct {
 // good, and /today by one for now.
 func newFederation(t *testing.T, hosts int) *federation {
 	t.Helper()
-	f := &federation{t: t}
+	f := &federation{t: t, open: make(map[*site]int)}
 	for range hosts {
 		f.sites = append(f.sites, newSite(t))
 	}
@@ -44,8 +51,49 @@ func newFederation(t *testing.T, hosts int) *federation {
 		page("/b/2", "/b/")
 		s.handle("/old", http.RedirectHandler(f.url(i+9, "/b/2"), http.StatusMovedPermanently).ServeHTTP)
 		s.handle("/today", http.RedirectHandler(f.url(i+4, "/a/2"), http.StatusFound).ServeHTTP)
+		for path, answer := range s.pages {
+			s.handle(path, f.atWork(s, answer))
+		}
 	}
 	return f
+}
+
+// atWork takes a moment to answer, and notes what is asked for meanwhile.
+func (f *federation) atWork(s *site, answer http.HandlerFunc) http.HandlerFunc {
+	count := func(more int, url string) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.open[s] += more; f.open[s] > 1 {
+			f.twice = append(f.twice, url)
+		}
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		count(1, s.URL+r.URL.Path)
+		defer count(-1, "")
+		select {
+		case <-time.After(3 * time.Millisecond):
+			answer(w, r)
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// begin forgets what the sites were asked for.
+func (f *federation) begin() {
+	f.requests()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.twice = nil
+}
+
+// mustBeOneAtATime wants no site asked for two things at once.
+func (f *federation) mustBeOneAtATime() {
+	f.t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.twice) > 0 {
+		f.t.Errorf("%d times, a site is asked for two things at once: %q", len(f.twice), f.twice)
+	}
 }
 
 func (f *federation) url(i int, path string) string { return f.sites[i%len(f.sites)].URL + path }
@@ -65,6 +113,13 @@ func (f *federation) asks() (all []*xmlschema.URD) {
 		ask(fmt.Sprint("owner", i), i, "/", depth(1+i%4), about("tea", "harbours"))
 	}
 	return all
+}
+
+// write writes requests to a file.
+func (f *federation) write(urds []*xmlschema.URD) (path string) {
+	path = filepath.Join(f.t.TempDir(), "urds.xml")
+	writeFile(f.t, path, string(xmlschema.URDs(urds).Canonical()))
+	return path
 }
 
 // requests returns what all sites were asked for since the last call.

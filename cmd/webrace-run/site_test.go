@@ -36,6 +36,7 @@ type asked struct {
 	conditional bool
 	status      int
 	at          time.Time
+	cut         bool // whoever asked was gone before it was answered
 }
 
 // String is the status and the path.
@@ -76,7 +77,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
-			s.asked = append(s.asked, asked{r.URL.RequestURI(), conditional, out.status, at})
+			s.asked = append(s.asked, asked{r.URL.RequestURI(), conditional, out.status, at, r.Context().Err() != nil})
 		}()
 	}
 	page(out, r)
