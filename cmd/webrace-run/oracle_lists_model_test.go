@@ -38,8 +38,21 @@ type paper struct {
 	next     string
 	from     string // the page that led to it
 
+	ledBefore string  // and at the one before that
+	led       string  // to which next page it led at its last visit, in a list that is paged by a cursor
+	of        string  // the page in whose place of such a list it stands
+	list      []place // what is around that one
+
 	editions []edition
 	visited  int
+}
+
+// place is where a page stands from another.
+type place struct {
+	name     string
+	isNear   bool
+	isBehind bool
+	isGone   bool // nothing leads there any more
 }
 
 // follower is the owner of a URD.
@@ -327,16 +340,60 @@ func (e *elsewhere) had(l line, last sheet) (had, lost bool) {
 	return had, lost
 }
 
+// turn lets a page of a list that is paged by a cursor lead to a next page by now, and finds in whose place it stands:
+// the page that led to it led to that one before, or stands itself in the place of one which does.
+func (l *library) turn(name, next string) {
+	p := l.papers[name]
+	if from := l.papers[p.from]; from != nil && name != first {
+		before := p.from
+		of := from.ledBefore
+		if from.of != "" {
+			before = from.of
+			of = l.papers[before].led
+		}
+		if of != name && of != "" && of != p.from {
+			p.of = of
+			p.list = l.around(of, before)
+		}
+	}
+	if p.of == "" && p.led != "" && next != "" && p.led != next && len(l.around(p.led, name)) > 0 {
+		p.next = p.led
+	}
+	p.ledBefore, p.led = p.led, next
+}
+
+// first is the page of a list whose address has no cursor.
+const first = "page 0"
+
+// around returns the pages around one that stood behind another, if these are pages of a list: another follows, or the
+// one before is not the first.
+func (l *library) around(of, before string) []place {
+	next := l.papers[of].led
+	if next == "" && before == first {
+		return nil
+	}
+	all := []place{{name: of, isNear: true, isGone: true}, {name: before, isNear: true, isGone: l.papers[before].led == of}}
+	if next != "" {
+		all = append(all, place{name: next, isNear: true, isGone: true})
+	}
+	return all
+}
+
 func (f *follower) elsewhere(l *library, p *paper, isFirst bool) (all []elsewhere) {
-	for i, name := range []string{p.before, p.next, p.from} {
-		if name == "" || i == 2 && (name == p.before || name == p.next) {
+	places := append(slices.Clone(p.list), place{name: p.before, isNear: true}, place{name: p.next, isNear: true, isBehind: true}, place{name: p.from, isNear: len(p.list) > 0})
+	for i, at := range places {
+		name := at.name
+		if name == "" || slices.ContainsFunc(places[:i], func(other place) bool { return other.name == name }) {
 			continue
 		}
 		other := l.papers[name]
 		if other == nil || other == p || f.last[name] == 0 || len(other.editions) == 0 {
 			continue
 		}
-		e := elsewhere{isNear: i < 2, isBehind: i == 1, latest: f.units(other.editions[len(other.editions)-1].sheet)}
+		e := elsewhere{isNear: at.isNear, isBehind: at.isBehind}
+		if !at.isGone {
+			e.latest = f.units(other.editions[len(other.editions)-1].sheet)
+		}
 		for n := f.last[name]; n >= f.first[name]; n-- {
 			if f.first[name] > 1 && len(e.shown) == 2 {
 				break // of who came later no more is remembered, if others came since

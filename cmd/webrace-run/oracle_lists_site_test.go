@@ -35,6 +35,7 @@ type listSite struct {
 	address  string // of the list, as it is now
 	numbered string // how a page is called, but for the first
 	isOffset bool   // by the number of its first thing
+	isCursor bool   // by the last thing on the page before
 	numbers  map[string]int
 	pager    func(s *listSite, page, pages int) string
 	isAside  bool // what leads on is navigation
@@ -74,6 +75,9 @@ func newListSite(t *testing.T, seed uint64) *listSite {
 		numbers: make(map[string]int),
 	}
 	s.lead, s.isOffset = s.size, strings.Contains(s.numbered, "offset") || strings.Contains(s.numbered, "start")
+	if seed%3 == 0 {
+		s.numbered, s.pager, s.isOffset, s.isCursor = "?after=%d", nextAlone, false, true
+	}
 	if r.IntN(3) == 0 {
 		s.front = 2 + r.IntN(2)
 	}
@@ -177,7 +181,7 @@ func (s *listSite) addressOf(page int) string {
 		}
 		return s.address
 	}
-	if s.isOffset {
+	if s.isOffset || s.isCursor {
 		return s.address + fmt.Sprintf(s.numbered, s.number(page))
 	}
 	return s.address + fmt.Sprintf(s.numbered, page+1)
@@ -193,7 +197,10 @@ func (s *listSite) begin(page int) int {
 
 // number returns what a page of the list is known by.
 func (s *listSite) number(page int) int {
-	if s.isOffset {
+	switch {
+	case s.isCursor && page > 0:
+		return s.things[min(s.front, len(s.things)):][s.begin(page)-1].number
+	case s.isOffset:
 		return s.begin(page)
 	}
 	return page
@@ -227,13 +234,18 @@ func (s *listSite) publish() {
 	for n := range pages {
 		s.numbers[s.addressOf(n)] = s.number(n)
 		s.pages[s.addressOf(n)] = s.page(s.name(n), "All jobs", rest[min(s.begin(n), len(rest)):min(s.begin(n+1), len(rest))], s.pager(s, n, pages))
-		p := &paper{distance: n, next: s.nextBefore(n)}
-		if n+1 < pages {
+		p := &paper{distance: n}
+		if !s.isCursor {
+			p.next = s.nextBefore(n)
+		}
+		if n+1 < pages && !s.isCursor {
 			p.next = s.name(n + 1)
 		}
 		if n > 0 {
-			p.before, p.from = s.name(n-1), s.name(n-1)
-			if s.pager(s, 0, 9) == allNumbers(s, 0, 9) {
+			if p.from = s.name(n - 1); !s.isCursor {
+				p.before = p.from
+			}
+			if !s.isCursor && s.pager(s, 0, 9) == allNumbers(s, 0, 9) {
 				p.from, p.distance = s.name(0), 1
 			}
 		}
@@ -281,7 +293,7 @@ func (s *listSite) fail(page int) {
 // paper tells the oracle where a page stands.
 func (s *listSite) paper(name string, p *paper) {
 	if was := s.library.papers[name]; was != nil {
-		p.editions, p.visited = was.editions, was.visited
+		p.editions, p.visited, p.led = was.editions, was.visited, was.led
 	}
 	s.library.papers[name] = p
 }
@@ -415,8 +427,14 @@ func (s *listSite) join() (urds []*xmlschema.URD) {
 func (s *listSite) read() (told []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range s.log {
+	for i, r := range s.log {
+		if s.isCursor && slices.ContainsFunc(s.log[i+1:], func(other listRequest) bool { return other.address == r.address }) {
+			continue // before it was found at its new place, it was asked whether it has moved
+		}
 		if page, known := s.pages[r.address]; known && (r.status == http.StatusOK || r.status == http.StatusNotModified) {
+			if s.isCursor {
+				s.library.turn(page.name, s.ledTo(page.body))
+			}
 			for _, owner := range s.library.visit(page.name, page.body, page.sheet) {
 				told = append(told, fmt.Sprintf("%s %s%s %d", owner, s.URL, r.address, len(s.library.papers[page.name].editions)))
 			}
@@ -425,3 +443,13 @@ func (s *listSite) read() (told []string) {
 	s.log = nil
 	return told
 }
+
+// ledTo returns the next page to which a page of a list that is paged by a cursor leads; empty for none.
+func (s *listSite) ledTo(body string) string {
+	if m := cursor.FindStringSubmatch(body); m != nil {
+		return "page " + m[1]
+	}
+	return ""
+}
+
+var cursor = regexp.MustCompile(`<a href='[^']*[?]after=(\d+)'>next</a>`)

@@ -191,7 +191,7 @@ func FindMoves(now *webrace.Text, before *Before, from []Elsewhere, leads func(b
 		f.before = UnitsOf(text)
 	}
 	f.now = unitsIn(f.units)
-	f.source = make([]int32, len(f.units))
+	f.source, f.gave = make([]int32, len(f.units)), make([]bool, len(from))
 	for _, g := range f.gaps() {
 		f.find(g)
 	}
@@ -210,7 +210,8 @@ type finder struct {
 	from   []Elsewhere
 	latest []*Units // of the other pages, once asked for
 	ends   map[*Units]ending
-	source []int32 // of the units: the number of the page that they came from, from 1 on
+	source []int32 // of the units: the number of the page that they came from, from 1 on; of the first one
+	gave   []bool  // of the pages: some units went from there
 }
 
 // mayFind reports whether another page had anything that is new.
@@ -230,7 +231,7 @@ func (f *finder) moves() *Moves {
 		return nil
 	}
 	for page := range f.from {
-		if e := &f.from[page]; f.isNew && e.Near && slices.Contains(f.source, int32(page+1)) {
+		if e := &f.from[page]; f.isNew && e.Near && f.gave[page] {
 			for i, u := range f.units {
 				if f.source[i] == 0 && e.key(u, false) != 0 {
 					f.mark([]int{i}, page)
@@ -343,9 +344,14 @@ func (f *finder) wentFromAny(u unit) bool {
 func (f *finder) find(g gap) {
 	var all []int
 	for page := range f.from {
-		went := f.those(g.came, func(u unit) bool { return f.went(page, u) })
-		f.mark(went, page)
-		all = append(all, went...)
+		for _, i := range g.came {
+			if f.went(page, f.units[i]) {
+				if f.gave[page] = true; f.source[i] == 0 {
+					f.mark([]int{i}, page)
+					all = append(all, i)
+				}
+			}
+		}
 	}
 	if len(all) > max(g.putIn, 0) {
 		f.mark(all, none)

@@ -10,37 +10,43 @@ import (
 // is told by the page in front, which led to the one and leads to the other.
 
 // Apart reports whether the addresses of two pages are the same but for one value of their query.
-func Apart(a, b string) bool {
+func Apart(a, b string) bool { return differ(a, b) == 1 }
+
+// Alike reports whether the addresses of two pages are the same but for the values of their query.
+func Alike(a, b string) bool { return differ(a, b) > 0 }
+
+// differ returns in how many values of their query the addresses of two pages differ; 0 if in something else, too, or in
+// an id, which is that of another thing and not of another page.
+func differ(a, b string) (values int) {
 	path, query, has := strings.Cut(a, "?")
 	otherPath, otherQuery, otherHas := strings.Cut(b, "?")
 	if !has || !otherHas || path != otherPath {
-		return false
+		return 0
 	}
-	values, others := strings.Split(query, "&"), strings.Split(otherQuery, "&")
-	if len(values) != len(others) {
-		return false
+	parts, others := strings.Split(query, "&"), strings.Split(otherQuery, "&")
+	if len(parts) != len(others) {
+		return 0
 	}
-	differ := 0
-	for i, value := range values {
-		name, _, _ := strings.Cut(value, "=")
+	for i, part := range parts {
+		name, _, _ := strings.Cut(part, "=")
 		otherName, _, _ := strings.Cut(others[i], "=")
 		switch {
-		case name != otherName:
-			return false
-		case value != others[i] && name == "id": // another thing, and no other page
-			return false
-		case value != others[i]:
-			differ++
+		case name != otherName, part != others[i] && name == "id":
+			return 0
+		case part != others[i]:
+			values++
 		}
 	}
-	return differ == 1
+	return values
 }
+
+// A page that is known by its number stands where it stood.
 
 // InsteadOf returns the page to which a page led before, and does not now, in whose place it leads to url: there is one
 // such, and url is the one that may stand there. It is none of some that are known to stand elsewhere. It returns ""
 // where that is not so.
 func InsteadOf(url string, before, now []string, not ...string) (was string) {
-	if !strings.Contains(url, "?") || slices.Contains(before, url) {
+	if !strings.Contains(url, "?") || placeOf(url).number != noNumber || slices.Contains(before, url) {
 		return ""
 	}
 	for _, link := range now {

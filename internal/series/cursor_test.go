@@ -23,6 +23,7 @@ func TestAPageStandsInThePlaceOfTheOneThatWasLinkedThere(t *testing.T) {
 		{"an id", "/item?id=5", "/item?id=4", "/item?id=5", "", ""},
 		{"another name", "/jobs?after=5", "/jobs?before=4", "/jobs?after=5", "", ""},
 		{"two values", "/jobs?after=5&sort=new", "/jobs?after=4&sort=old", "/jobs?after=5&sort=new", "", ""},
+		{"a number", "/jobs?offset=20", "/jobs?offset=10", "/jobs?offset=20", "", ""},
 		{"no query", "/jobs/5", "/jobs/4", "/jobs/5", "", ""},
 	} {
 		all := func(paths string) (urls []string) {

@@ -95,7 +95,7 @@ func (s *stage) listOf(ctx context.Context, d *webrace.Document, last lastVersio
 	if err != nil || name == "" {
 		return nil, err
 	}
-	return lists.Around(d.Instead, name)
+	return lists.Around(d.Instead, name, d.From)
 }
 
 // linksBefore returns the links of the version of a document that was visited last, at least those to pages of the same

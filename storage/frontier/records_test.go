@@ -33,6 +33,8 @@ func FuzzRecords(f *testing.F) {
 	f.Add(encodeVisit(&webrace.Visit{Version: 2, Origins: []string{"http://a/", "http://b/"}}))
 	f.Add(encodeVisit(&webrace.Visit{Version: 2, Placeholder: webrace.Placeholder{Rounds: 1, Whole: 1}}))
 	f.Add(encodeVisit(&webrace.Visit{Version: 2, Matched: webrace.Matched{Version: 2, Kind: 3, Series: []string{"http://a/?page=2"}}}))
+	f.Add(encodeVisit(&webrace.Visit{Version: 2, Instead: webrace.Instead{Of: "http://a/?b=1", Before: "http://a/"}}))
+	f.Add((&item{id: urlID{1}, url: "http://a/?b=2", sitemaps: 1, instead: webrace.Instead{Of: "http://a/?b=1", Before: "http://a/"}}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5, alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 1, listings: listings{1, 2, 3}, why: "dead"}).encode())
@@ -144,6 +146,10 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 		t.Errorf("a visit that does not know of what kind the last version is is written in schema %d", value[0])
 	}
 	want.Matched = webrace.Matched{Version: 3, Kind: 2, Series: []string{"http://a/?page=2"}}
+	if value := encodeVisit(&want); value[0] != 14 {
+		t.Errorf("a visit of a document that stands in no other's place is written in schema %d", value[0])
+	}
+	want.Instead = webrace.Instead{Of: "http://a/?after=4", Before: "http://a/"}
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
@@ -180,6 +186,25 @@ func TestACrawlIsReadAsItWasWrittenInEachSchema(t *testing.T) {
 		p, want := got.pass(), c.pass()
 		if p.Crawl != want.Crawl || p.number != want.number || !p.started.Equal(want.started) || !slices.Equal(p.moves, want.moves) || p.spread != want.spread {
 			t.Errorf("%+v is read as %+v", want, p)
+		}
+	}
+}
+
+func TestAnItemIsReadAsItWasWrittenInEachSchema(t *testing.T) {
+	t.Parallel()
+	want := item{id: urlID{1}, url: "http://a/", from: "http://b/", redirects: 3}
+	for schema, add := range []func(){
+		func() {},
+		func() { want.alone = coming{1, 2, 3} },
+		func() { want.changed = 5 },
+		func() { want.aside = 7 },
+		func() { want.sitemaps = 1 },
+		func() { want.instead = webrace.Instead{Of: "http://a/?after=4", Before: "http://a/"} },
+	} {
+		add()
+		value := want.encode()
+		if got, err := decodeItem(value); int(value[0]) != schema+1 || err != nil || got != want {
+			t.Errorf("%+v is written in schema %d, and read as %+v, %v", want, value[0], got, err)
 		}
 	}
 }

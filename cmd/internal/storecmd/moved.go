@@ -69,7 +69,7 @@ func (m *moving) look() error {
 func (m *moving) list(links []string, before func() ([]string, error)) ([]annotate.Page, error) {
 	lists := annotate.Lists{Objects: m.cache, Secret: m.d.version.Secret, Until: m.d.version.FetchedAt}
 	for _, instead := range m.instead {
-		if pages, err := lists.Around(instead, ""); err != nil || len(pages) > 0 {
+		if pages, err := lists.Around(instead, "", m.origins...); err != nil || len(pages) > 0 {
 			return pages, err
 		}
 	}

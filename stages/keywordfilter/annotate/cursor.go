@@ -22,19 +22,23 @@ type Lists struct {
 }
 
 // Around returns the pages from which something may have come to a page that stands in the place of another of its
-// list: that one, and those around it; none if it is no list. The page in front leads to it, under a name; "" for any.
-func (l *Lists) Around(i webrace.Instead, name string) (pages []Page, err error) {
+// list: that one, those around it, and the page in front; none if it is no list. By that name the page in front leads to
+// it; "" for any.
+func (l *Lists) Around(i webrace.Instead, name string, front ...string) (pages []Page, err error) {
 	was, still, err := l.link(i)
 	if err != nil || was == "" || name != "" && name != was {
 		return nil, err
 	}
 	next, err := l.next(i.Of, was)
-	if err != nil || next == "" && !series.Apart(i.Before, i.Of) {
+	if err != nil || next == "" && !series.Alike(i.Before, i.Of) {
 		return nil, err
 	}
 	pages = []Page{{URL: i.Of, Near: true, Gone: true}, {URL: i.Before, Near: true, Gone: still}}
 	if next != "" {
 		pages = append(pages, Page{URL: next, Near: true, Gone: true})
+	}
+	for _, url := range front {
+		pages = append(pages, Page{URL: url, Near: true})
 	}
 	return pages, nil
 }
@@ -185,7 +189,7 @@ func (n namedLinks) count(name string) (times int) {
 // next returns the page of the same list that a link of a name leads to, if it is the only one of that name.
 func (n namedLinks) next(page, name string) string {
 	i := slices.Index(n.names, name)
-	if i < 0 || n.count(name) > 1 || !series.Apart(page, n.links[i]) {
+	if i < 0 || n.count(name) > 1 || !series.Alike(page, n.links[i]) {
 		return ""
 	}
 	return n.links[i]

@@ -33,7 +33,7 @@ func wordsOfPager(d *webrace.Document, pages []Page) map[string]bool {
 		return words
 	}
 	for i, link := range r.Links[:min(len(r.Links), len(r.Anchors))] {
-		isNext := func(p Page) bool { return p.Next && series.Apart(link, p.URL) }
+		isNext := func(p Page) bool { return p.Next && series.Alike(link, p.URL) }
 		if series.Same(link, d.URL) || slices.ContainsFunc(pages, isNext) {
 			analyze.Words([]byte(r.Anchors[i]), func(_, _ int, folded []byte) bool {
 				words[string(folded)] = true

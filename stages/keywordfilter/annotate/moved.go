@@ -61,7 +61,7 @@ func (a *Around) Pages() (pages []Page, err error) {
 		add(Page{URL: other, Near: true, Next: true})
 	}
 	for _, other := range a.From {
-		add(Page{URL: other, Near: len(a.List) > 0})
+		add(Page{URL: other})
 	}
 	return pages, nil
 }

@@ -47,7 +47,7 @@ EMPTY = {
         "contexts": 0, "quads": 0, "terms": 0,
     },
     "document": {
-        "url": "", "reach": [], "from": "", "visit": None, "outcome": "", "status": 0, "header": {}, "origin": "", "at": None,
+        "url": "", "reach": [], "from": "", "instead": {}, "visit": None, "outcome": "", "status": 0, "header": {}, "origin": "", "at": None,
         "took_s": 0, "media_type": "", "screenshot": None,
         "secret": "", "redirects": 0, "rendered": False, "requested": [], "truncated": False, "charset": "",
         "language": "", "title": "", "text": "", "blocks": [], "columns": [], "entries": [], "feed": False, "cut": False, "links": [],
@@ -63,7 +63,7 @@ EMPTY = {
     "list": {"items": []},
     "notice": {"id": "", "state": "", "owner": "", "urd": "", "uri": "", "reason": "", "failures": 0, "at": None},
     "request": {
-        "url": "", "crawl": None, "reach": [], "from": "", "redirects": 0, "secret": "", "stored": False, "left": False, "visit": None,
+        "url": "", "crawl": None, "reach": [], "from": "", "redirects": 0, "secret": "", "stored": False, "left": False, "instead": {}, "visit": None,
     },
     "text": {},
 }
