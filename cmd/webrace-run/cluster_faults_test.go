@@ -62,8 +62,8 @@ func TestWhatKeepsAMachineFromBeingANodeIsSaid(t *testing.T) {
 	running.mustExit(cli.OK)
 }
 
-// A node runs what it is configured for, and not what a machine alone can do; who asks its directory for documents is
-// led to its partitions.
+// A node runs what it is configured for, and not what a machine alone can do; who asks its directory for what is done
+// of a partition is led to these.
 func TestWhatANodeDoesNotDoIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, postgres.Database(t), 4, 1)
@@ -79,8 +79,8 @@ func TestWhatANodeDoesNotDoIsRefused(t *testing.T) {
 		mustRefuse(t, cli.Usage, says, append(args, "--config", c.nodes[0])...)
 	}
 	c.run()
-	for _, args := range [][]string{{"cache", "ls"}, {"frontier", "stats"}, {"search", "tea"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
-		mustRefuse(t, cli.Usage, "is in its partitions, each of which is a data directory, as --data "+c.partition(0), append([]string{"store"}, append(args, "--config", c.nodes[0])...)...)
+	for _, args := range [][]string{{"cache", "export", "--warc", "-"}, {"quads", "stats"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
+		mustRefuse(t, cli.Usage, "this is done of each of its partitions, which are data directories, as --data "+c.partition(0), append([]string{"store"}, append(args, "--config", c.nodes[0])...)...)
 	}
 	storeCommand(t, "fsck", "--config", c.nodes[0]) // of the control store
 	storeCommand(t, "fsck", "--data", c.partition(1), "--config", c.nodes[0])

@@ -64,7 +64,8 @@ func TestWhatIsWrongWithAClusterIsSaidWithoutANetwork(t *testing.T) {
 		strings.Replace(aCluster, "/d", "", 1):                                 "pipelines.toml:3:12: database: it names no database",
 		strings.Replace(aCluster, "postgres:", "mysql:", 1):                    "pipelines.toml:3:12: database: ",
 		"control = \"postgres://u:hidden@127.0.0.1:1/d\"\n" + aCluster:         "pipelines.toml:2:1: control names a database, and so does [cluster]",
-		aCluster + "adress = \"https://node-0:8643\"\n":                        `pipelines.toml:5:1: [cluster] has no "adress", only database, node and secrets`,
+		aCluster + "adress = \"https://node-0:8643\"\n":                        `pipelines.toml:5:1: [cluster] has no "adress", only database, node, secrets, address and tls (did you mean address?)`,
+		aCluster + "address = \"https://node-0:8643\"\n":                       "pipelines.toml:5:1: address: nodes are asked by those alone who show a certificate",
 		"include = \"more.toml\"\n" + strings.Replace(aCluster, "\n", "\n", 1): `more.toml:2:2: "cluster" stands in the main file only`,
 	} {
 		dir := t.TempDir()

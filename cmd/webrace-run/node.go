@@ -57,6 +57,7 @@ type node struct {
 	*launch
 	cluster *cluster.Cluster
 	parts   []*session
+	deafen  func() // ends answering other nodes; nil: none is answered
 }
 
 func (n *node) open(ctx context.Context, dir *storage.Dir, room *diskspace.Watch) error {
@@ -65,8 +66,19 @@ func (n *node) open(ctx context.Context, dir *storage.Dir, room *diskspace.Watch
 	if err != nil {
 		return err
 	}
+	listener, secured, err := n.listen()
+	if err != nil {
+		return err
+	}
+	if listener != nil {
+		defer func() {
+			if n.deafen == nil {
+				listener.Close()
+			}
+		}()
+	}
 	n.cluster, err = cluster.Open(ctx, n.config.Cluster.Database, n.config.Cluster.Node, cluster.Options{
-		Place: placeOf(dir), Config: n.digest(), Retry: room.Do, Logger: n.out.logger,
+		Place: placeOf(dir), Address: n.config.Cluster.Address, Config: n.digest(), Retry: room.Do, Logger: n.out.logger,
 	})
 	if err != nil {
 		return &cli.Error{Status: cli.Environment, Err: err}
@@ -79,6 +91,9 @@ func (n *node) open(ctx context.Context, dir *storage.Dir, room *diskspace.Watch
 		if err := n.openPartition(place, p, store, options); err != nil {
 			return err
 		}
+	}
+	if listener != nil {
+		n.deafen = n.serveNodes(listener, secured)
 	}
 	return nil
 }
@@ -136,6 +151,9 @@ func (n *node) openPartition(place cli.Place, p int, store *control.Store, optio
 func (n *node) partitionOf(name string) int { return cluster.PartitionOf(name, n.cluster.Partitions) }
 
 func (n *node) close() {
+	if n.deafen != nil {
+		n.deafen()
+	}
 	if n.cluster != nil {
 		n.cluster.Close()
 	}

@@ -2,6 +2,9 @@ package admin
 
 import (
 	"context"
+	"crypto/tls"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"time"
@@ -26,6 +29,14 @@ const (
 // request's context does.
 func Serve(listener net.Listener, handler http.Handler) (stop func()) {
 	return serve(listener, newServer(handler))
+}
+
+// ServeTLS is Serve for HTTP/1.1 over TLS, which commands can leave for a protocol of their own.
+func ServeTLS(listener net.Listener, config *tls.Config, handler http.Handler) (stop func()) {
+	server := newServer(handler)
+	server.TLSConfig, server.TLSNextProto = config, map[string]func(*http.Server, *tls.Conn, http.Handler){}
+	server.ErrorLog = log.New(io.Discard, "", 0) // of who has no certificate of the cluster
+	return serve(listener, server)
 }
 
 func newServer(handler http.Handler) *http.Server {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,12 @@ type Cluster struct {
 	Database string // the URL of what all nodes share, and of the control store
 	Node     int    // which of the nodes this is, from 0
 	Secrets  string // the file of the key of secrets; empty: in the data directory
+	Address  string // HOST:PORT where the other nodes reach this one; empty: they do not
+	TLS      TLS    // by which nodes know each other, where there is an address
 }
+
+// TLS names the files by which a node shows who it is, and knows who others are.
+type TLS struct{ Cert, Key, CA string }
 
 // clusterTable reads [cluster], which makes this machine a node of one.
 func (l *loader) clusterTable(doc *document) {
@@ -29,18 +35,23 @@ func (l *loader) clusterTable(doc *document) {
 		l.reportAt("cluster", table.keyFinding(finding.CodeWrongType, fmt.Sprintf("cluster is a table, [cluster], not %s", table.kind)))
 		return
 	}
-	keys := []string{"database", "node", "secrets"}
-	for _, key := range table.keys {
-		if !slices.Contains(keys, key) {
-			f := table.table[key].keyFinding(finding.CodeUnknownKey, fmt.Sprintf("[cluster] has no %q, only %s", key, suggest.And(keys)))
-			f.Hint = suggest.Nearest(key, keys)
-			l.reportAt("cluster."+key, f)
-		}
-	}
+	l.clusterKeys(table, "cluster", "[cluster]", "database", "node", "secrets", "address", "tls")
 	l.clusterDatabase(doc, table)
 	l.clusterNode(table)
 	if v := table.get("secrets"); v != nil {
 		l.cluster.Secrets = l.clusterText(v, "secrets", "name the file of the key, or leave it out")
+	}
+	l.clusterAddress(table)
+}
+
+// clusterKeys reports what stands in a table that has no meaning there.
+func (l *loader) clusterKeys(table *value, path, name string, keys ...string) {
+	for _, key := range table.keys {
+		if !slices.Contains(keys, key) {
+			f := table.table[key].keyFinding(finding.CodeUnknownKey, fmt.Sprintf("%s has no %q, only %s", name, key, suggest.And(keys)))
+			f.Hint = suggest.Nearest(key, keys)
+			l.reportAt(path+"."+key, f)
+		}
 	}
 }
 
@@ -89,6 +100,54 @@ func (l *loader) clusterNode(table *value) {
 		return
 	}
 	l.cluster.Node = int(n)
+}
+
+// clusterAddress reads where other nodes reach this one, and by what the two know each other: there is none without the
+// other, as whoever may ask may do what webrace-store does.
+func (l *loader) clusterAddress(table *value) {
+	const files = `tls = { cert = "node.pem", key = "node.key", ca = "ca.pem" }`
+	address, tls := table.get("address"), table.get("tls")
+	if address != nil {
+		l.cluster.Address = l.clusterHost(address)
+	}
+	switch {
+	case address == nil && tls != nil:
+		l.reportAt("cluster.tls", tls.keyFinding(finding.CodeBadValue, `tls is for who reaches this node, and there is no address: address = "https://HOST:8643"`))
+	case address != nil && tls == nil:
+		l.reportAt("cluster.address", address.keyFinding(finding.CodeBadValue, "address: nodes are asked by those alone who show a certificate: "+files))
+	case tls == nil:
+	case tls.kind != tableValue:
+		l.reportAt("cluster.tls", tls.finding(finding.CodeWrongType, fmt.Sprintf("tls is a table, %s, not %s", files, tls.kind)))
+	default:
+		l.clusterKeys(tls, "cluster.tls", "tls", "cert", "key", "ca")
+		t := &l.cluster.TLS
+		for _, file := range []struct {
+			key string
+			to  *string
+		}{{"cert", &t.Cert}, {"key", &t.Key}, {"ca", &t.CA}} {
+			if v := tls.get(file.key); v != nil {
+				*file.to = l.clusterText(v, "tls."+file.key, "name a file of PEM")
+				continue
+			}
+			l.reportAt("cluster.tls", tls.keyFinding(finding.CodeBadValue, fmt.Sprintf("tls lacks %s: %s", file.key, files)))
+		}
+	}
+}
+
+// clusterHost returns the host and port of an address.
+func (l *loader) clusterHost(v *value) string {
+	text := l.clusterText(v, "address", "write it as https://HOST:PORT, or leave it out")
+	if text == "" {
+		return ""
+	}
+	u, err := url.Parse(text)
+	if err == nil {
+		if port, failed := strconv.ParseUint(u.Port(), 10, 16); failed == nil && port > 0 && u.Hostname() != "" && text == "https://"+u.Host {
+			return u.Host
+		}
+	}
+	l.reportAt("cluster.address", v.finding(finding.CodeBadValue, fmt.Sprintf("address: %q is not where other nodes reach this one: write https://HOST:PORT, as https://webrace-0:8643", text)))
+	return ""
 }
 
 // clusterText returns a text of the table that is not empty; "" after what was wrong was reported.

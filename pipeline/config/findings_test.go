@@ -144,6 +144,7 @@ func TestWhatIsWrongWithAClusterIsFoundWhereItStands(t *testing.T) {
 			return map[string]string{"HOSTNAME": "webrace-12"}[name], name == "HOSTNAME"
 		},
 	}
+	const tls = "tls = { cert = 'c', key = 'k', ca = 'a' }\n"
 	const database = "database = 'postgres://u:hidden@h/db'\n"
 	for source, want := range map[string]string{
 		"[cluster]\n" + database + "node = 3\n":                       "3",
@@ -163,12 +164,27 @@ func TestWhatIsWrongWithAClusterIsFoundWhereItStands(t *testing.T) {
 		"[cluster]\n" + database + "node = 99999999999\n":                `x.toml:4:8: node: "99999999999" is neither`,
 		"[cluster]\n" + database + "node = true\n":                       "x.toml:4:8: node takes a number, or a name that ends in one, not a boolean",
 		"[cluster]\n" + database + "node = 0\nsecrets = ''\n":            "x.toml:5:11: secrets is empty",
-		"[cluster]\n" + database + "node = 0\nsecret = 'k'\n":            `x.toml:5:1: [cluster] has no "secret", only database, node and secrets (did you mean secrets?)`,
+		"[cluster]\n" + database + "node = 0\nsecret = 'k'\n":            `x.toml:5:1: [cluster] has no "secret", only database, node, secrets, address and tls (did you mean secrets?)`,
+		"[cluster]\n" + database + "node = 0\naddress = 'https://h:1'\ntls = { cert = 'c', key = 'k', ca = 'a' }":     "0  h:1 {c k a}",
+		"[cluster]\n" + database + "node = 0\naddress = 'https://h:1'\n":                                              "x.toml:5:1: address: nodes are asked by those alone who show a certificate",
+		"[cluster]\n" + database + "node = 0\ntls = { cert = 'c', key = 'k', ca = 'a' }":                              "x.toml:5:1: tls is for who reaches this node, and there is no address",
+		"[cluster]\n" + database + "node = 0\naddress = 'http://h:1'\n" + tls:                                         `x.toml:5:11: address: "http://h:1" is not where`,
+		"[cluster]\n" + database + "node = 0\naddress = 'https://h'\n" + tls:                                          `x.toml:5:11: address: "https://h" is not where`,
+		"[cluster]\n" + database + "node = 0\naddress = 'https://h:1/x'\n" + tls:                                      `x.toml:5:11: address: "https://h:1/x" is not where`,
+		"[cluster]\n" + database + "node = 0\naddress = 'https://h:0'\n" + tls:                                        `x.toml:5:11: address: "https://h:0" is not where`,
+		"[cluster]\n" + database + "node = 0\naddress = 5\n" + tls:                                                    "x.toml:5:11: address takes a string, not an integer",
+		"[cluster]\n" + database + "node = 0\naddress = 'https://h:1'\ntls = 'c'":                                     "x.toml:6:7: tls is a table",
+		"[cluster]\n" + database + "node = 0\naddress = 'https://h:1'\ntls = { cert = 'c', key = 'k' }":               "x.toml:6:1: tls lacks ca",
+		"[cluster]\n" + database + "node = 0\naddress = 'https://h:1'\ntls = { cert = 'c', key = '', ca = 'a' }":      "x.toml:6:27: tls.key is empty",
+		"[cluster]\n" + database + "node = 0\naddress = 'https://h:1'\n" + strings.Replace(tls, "}", ", cb = 1 }", 1): `x.toml:6:43: tls has no "cb", only cert, key and ca (did you mean ca?)`,
 	} {
 		c, err := Parse("x.toml", []byte("version = 1\n"+source), o)
 		got := fmt.Sprint(err)
 		if c != nil {
 			got = strings.TrimSpace(fmt.Sprint(c.Cluster.Node, " ", c.Cluster.Secrets))
+			if c.Cluster.Address != "" {
+				got += fmt.Sprint("  ", c.Cluster.Address, " ", c.Cluster.TLS)
+			}
 		}
 		if !strings.HasPrefix(got, want) || c != nil && got != want {
 			t.Errorf("%q: %s, want %s", source, got, want)

@@ -61,6 +61,12 @@ func clusterSchema() object {
 		"database": described(object{"type": "string"}, `what all nodes share, with the control store: "postgres://USER@HOST/DATABASE"`),
 		"node":     described(object{"type": []string{"integer", "string"}, "minimum": 0}, `which node this is, from 0; a name that ends in -N is node N: "${HOSTNAME}"`),
 		"secrets":  described(object{"type": "string"}, "the file of the key of secrets, which is the same on all nodes; in the data directory by default"),
+		"address":  described(object{"type": "string", "pattern": `^(https://.+|.*\$\{.*)`}, "where the other nodes reach this one: https://HOST:PORT; with tls"),
+		"tls": described(table(object{
+			"cert": described(object{"type": "string"}, "the file of the node's certificate, for the host of its address"),
+			"key":  described(object{"type": "string"}, "the file of the certificate's key"),
+			"ca":   described(object{"type": "string"}, "the file of the certificate by which those of all nodes are signed"),
+		}, "cert", "key", "ca"), "by what the nodes know each other"),
 	}, "database", "node"), "the cluster that this machine is a node of; without it, it is alone")
 }
 

@@ -5,6 +5,7 @@ package connections
 import (
 	"container/list"
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -59,22 +60,33 @@ type connection struct {
 }
 
 // Serve has a server answer at a listener, with so many connections at most, until one of them is closed. Handlers call
-// [Admit] for each request that is to be answered.
+// [Admit] for each request that is to be answered. One with a configuration of TLS speaks that.
 func (p *Pool) Serve(s *http.Server, l net.Listener, most int) error {
 	limited := &server{Listener: l, pool: p, most: max(1, min(most, p.most*3/4)), unadmitted: make(map[string]*list.List)}
 	s.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
-		return context.WithValue(ctx, connectionKey{}, conn)
+		return context.WithValue(ctx, connectionKey{}, pooled(conn))
 	}
 	s.ConnState = func(conn net.Conn, state http.ConnState) {
 		if state == http.StateIdle {
-			conn.(*connection).rest()
+			pooled(conn).rest()
 		}
 	}
 	p.mu.Lock()
 	p.servers = append(p.servers, limited)
 	p.mu.Unlock()
 	defer p.forget(limited)
+	if s.TLSConfig != nil {
+		return s.ServeTLS(limited, "", "")
+	}
 	return s.Serve(limited)
+}
+
+// pooled returns the connection of the pool that one of a server is, or that its TLS is spoken over.
+func pooled(conn net.Conn) *connection {
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
+	}
+	return conn.(*connection)
 }
 
 type connectionKey struct{}

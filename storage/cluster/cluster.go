@@ -28,6 +28,8 @@ const (
 type Options struct {
 	Place  string // where the node keeps what it has: that of a data directory which this process has locked
 	Config string // which configuration it runs, so that nodes of which that differs are told of
+	// Address is where others reach the node, as HOST:PORT; empty: they do not.
+	Address string
 	// Retry is called with what is asked of the database, and may call it again when that was away. Nil does not.
 	Retry  func(ctx context.Context, f func() error) error
 	Logger *slog.Logger // nil: slog.Default()
@@ -135,10 +137,13 @@ func (c *Cluster) join(ctx context.Context) (err error) {
 	if c.node >= c.Nodes {
 		return fmt.Errorf("node %d: the cluster has %d nodes, from 0 to %d", c.node, c.Nodes, c.Nodes-1)
 	}
-	done, err := c.db.ExecContext(ctx, `INSERT INTO webrace.node AS n VALUES ($1, $2, $3, $4, clock_timestamp())
-		ON CONFLICT (i) DO UPDATE SET boot = excluded.boot, place = excluded.place, config = excluded.config, seen = excluded.seen
+	if err := addAddress(ctx, c.db); err != nil {
+		return err
+	}
+	done, err := c.db.ExecContext(ctx, `INSERT INTO webrace.node AS n (i, boot, place, config, seen, address) VALUES ($1, $2, $3, $4, clock_timestamp(), $6)
+		ON CONFLICT (i) DO UPDATE SET boot = excluded.boot, place = excluded.place, config = excluded.config, seen = excluded.seen, address = excluded.address
 		WHERE n.place = excluded.place OR n.seen < clock_timestamp() - make_interval(secs => $5)`,
-		c.node, c.boot, c.options.Place, c.options.Config, deadAfter)
+		c.node, c.boot, c.options.Place, c.options.Config, deadAfter, c.options.Address)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,8 @@ const MostPartitions = 1024
 
 var tables = []string{
 	`CREATE TABLE webrace.cluster (format BIGINT NOT NULL, partitions BIGINT NOT NULL, nodes BIGINT NOT NULL, created TIMESTAMPTZ NOT NULL)`,
-	`CREATE TABLE webrace.node (i BIGINT PRIMARY KEY, boot TEXT NOT NULL, place TEXT NOT NULL, config TEXT NOT NULL, seen TIMESTAMPTZ NOT NULL)`,
+	`CREATE TABLE webrace.node (i BIGINT PRIMARY KEY, boot TEXT NOT NULL, place TEXT NOT NULL, config TEXT NOT NULL, seen TIMESTAMPTZ NOT NULL,
+		address TEXT NOT NULL DEFAULT '')`,
 	`CREATE TABLE webrace.part (p BIGINT PRIMARY KEY, node BIGINT NOT NULL)`,
 	`CREATE TABLE webrace.inbox (p BIGINT, id BIGINT GENERATED ALWAYS AS IDENTITY, pipeline TEXT COLLATE "C" NOT NULL,
 		crawls TEXT[] COLLATE "C" NOT NULL, passes BIGINT[] NOT NULL, data BYTEA NOT NULL, PRIMARY KEY (p, id))
@@ -83,6 +84,15 @@ func create(ctx context.Context, db *sql.DB, s Shape) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// addAddress adds the column that the first release with clusters did not have.
+func addAddress(ctx context.Context, db *sql.DB) error {
+	_, err := db.ExecContext(ctx, `SELECT address FROM webrace.node LIMIT 0`)
+	if hasCode(err, codeNoColumn) {
+		_, err = db.ExecContext(ctx, `ALTER TABLE webrace.node ADD COLUMN IF NOT EXISTS address TEXT NOT NULL DEFAULT ''`)
+	}
+	return err
 }
 
 // shapeOf reads what the cluster was made with, and refuses one that this program does not know.

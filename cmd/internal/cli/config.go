@@ -33,8 +33,10 @@ type Globals struct {
 	Shipped bool     // the shipped configuration, whatever there is in the working directory
 	Set     []string // options of pipelines as a run was given them, for commands that look at what it did
 
-	WorkDir string       // where relative names of files begin; empty for the working directory of this process
-	Shared  *storage.Dir // the data directory that this process has open, for a command run on behalf of another
+	WorkDir string         // where relative names of files begin; empty for the working directory of this process
+	Shared  *storage.Dir   // the data directory that this process has open, for a command run on behalf of another
+	Outside *control.Store // the control store that this process has open, for a command about a partition
+	Args    []string       // the command line
 
 	Notes func() io.Writer // where a directory that is made is told of; nil: nowhere
 }
@@ -92,7 +94,9 @@ func (g *Globals) DataDir() (string, error) {
 func (g *Globals) Place() (Place, error) {
 	loaded, err := g.Load(config.LoadOptions{Run: []string{}})
 	if err == nil {
-		return PlaceOf(loaded), nil
+		p := PlaceOf(loaded)
+		p.outside = g.Outside
+		return p, nil
 	}
 	p := Place{Data: g.Data}
 	var found finding.List
@@ -172,7 +176,9 @@ func (p Place) open(o storage.Options) (*Stores, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.ControlStore = outside
+	if o.ControlStore = outside; p.outside != nil {
+		o.ControlStore = p.outside
+	}
 	if p.Node {
 		o.Apart = p.inPartitions()
 	}

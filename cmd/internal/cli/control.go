@@ -20,6 +20,8 @@ type Place struct {
 	Control string // the URL of the database with the control store; empty: it is in the data directory
 	KeyFile string // of the key of its secrets; empty: that in the data directory
 	Node    bool   // the data directory is that of a node of a cluster
+
+	outside *control.Store // that is open already; nil: none is
 }
 
 // controlNote is the name of a file in a data directory that tells where its control store is, if not there: a
@@ -29,7 +31,10 @@ const controlNote = "control.url"
 // openControl opens the control store in a database; nil if it is in the data directory. For who looks, one that is not
 // made yet is empty.
 func (p Place) openControl(all storage.Options) (*control.Store, error) {
-	if p.Control == "" {
+	switch {
+	case p.outside != nil:
+		return nil, nil
+	case p.Control == "":
 		return nil, p.mustBeInside()
 	}
 	o := control.Options{ReadOnly: all.ReadOnly}
@@ -52,6 +57,12 @@ func (p Place) openControl(all storage.Options) (*control.Store, error) {
 }
 
 func (p Place) keyFile() string { return cmp.Or(p.KeyFile, filepath.Join(p.Data, control.KeyFile)) }
+
+// OpenControl opens the control store in the database of a cluster, for all that a command asks.
+func (p Place) OpenControl(readOnly bool) (*control.Store, error) {
+	store, err := p.openControl(storage.Options{ReadOnly: readOnly})
+	return store, opening(err)
+}
 
 // OpenToTry opens what is there without changing anything in it, and the stores that are not there yet in a directory
 // that is to be thrown away.

@@ -41,7 +41,7 @@ func placeInCluster(c *config.Config) Place {
 
 // inPartitions is the error of who asks the data directory of a node for what its partitions have.
 func (p Place) inPartitions() error {
-	return Wrongf("%s is the data directory of a node of a cluster: what it crawls is in its partitions, each of which is a data directory, as --data %s",
+	return Wrongf("%s is the data directory of a node of a cluster, and this is done of each of its partitions, which are data directories, as --data %s",
 		p.Data, PartitionDir(p.Data, 0))
 }
 

@@ -43,6 +43,15 @@ type Request struct {
 	Stdout Screen   `json:"stdout"`
 	Stderr Screen   `json:"stderr"`
 	Stdin  Screen   `json:"stdin"`
+	Part   *Part    `json:"part,omitempty"` // that is asked; nil: what the process has as a whole
+}
+
+// Part is a partition of a cluster that is asked for its share of an answer. What it writes is for the program that
+// asks all of them.
+type Part struct {
+	Partition int             `json:"partition"`
+	Ask       json.RawMessage `json:"ask,omitempty"`  // what is asked for beside the command, if anything
+	Rows      bool            `json:"rows,omitempty"` // values are to be written as JSON, for who puts them together
 }
 
 // Screen describes where a stream leads.

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"bufio"
-
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,8 +23,9 @@ type Call struct {
 	Out, Err io.Writer
 }
 
-// Server runs commands for clients that come by a unix socket, which the user of this process alone can connect to: a
-// command may do whatever that user may, such as name a program that is run for a secret. It refuses all others.
+// Server runs commands for clients that come by a unix socket, which the user of this process alone can connect to, or
+// that have shown a certificate which was verified: a command may do whatever that user may, such as name a program
+// that is run for a secret. It refuses all others.
 type Server struct {
 	// Run runs a command and returns the status it ends with. Its context ends when the client is gone.
 	Run    func(context.Context, Call) (status int)
@@ -47,8 +47,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "speak "+Protocol, http.StatusUpgradeRequired)
 		return
 	}
-	if address, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); !ok || address.Network() != "unix" {
-		http.Error(w, "commands are taken at the socket of the data directory alone", http.StatusForbidden)
+	if address, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); !ok || address.Network() != "unix" && (r.TLS == nil || len(r.TLS.VerifiedChains) == 0) {
+		http.Error(w, "commands are taken at the socket of the data directory, and from nodes of the cluster, alone", http.StatusForbidden)
 		return
 	}
 	s.calls.Add(1)

@@ -34,6 +34,9 @@ func newCacheLs(globals *cli.Globals) *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			prefix := strings.Join(args, "")
+			if asked, err := versions.ofParts(c, globals, false, byURL, nil); asked {
+				return err
+			}
 			return lookIntoObjects(globals, func(store *objects.Store) error {
 				return versions.list(c, false, store.Shown(c.Context(), secret, prefix), nothingListed(secret, prefix))
 			})
@@ -42,6 +45,9 @@ func newCacheLs(globals *cli.Globals) *cobra.Command {
 	withSecret(c, &secret)
 	return c
 }
+
+// byURL is the order in which versions are listed.
+func byURL(a, b objects.Version) int { return strings.Compare(a.URL, b.URL) }
 
 func nothingListed(secret, prefix string) string {
 	switch {
@@ -69,6 +75,9 @@ func newCacheVersions(globals *cli.Globals) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			url, err := normal(args[0])
 			if err != nil {
+				return err
+			}
+			if asked, err := atHomeOf(c, globals, url); asked {
 				return err
 			}
 			return lookIntoObjects(globals, func(store *objects.Store) error {
@@ -140,6 +149,9 @@ func newCacheCat(globals *cli.Globals) *cobra.Command {
 			if p.text && p.header {
 				return cli.Wrongf("choose --text or --header")
 			}
+			if asked, err := atHomeOf(c, globals, url); asked {
+				return err
+			}
 			return lookIntoObjects(globals, func(store *objects.Store) error {
 				version, err := versionOf(store, objects.View(p.secret, store.Spelling(p.secret, url)), p.version)
 				if err != nil {
@@ -208,13 +220,23 @@ func newCacheStats(globals *cli.Globals) *cobra.Command {
 		Example: "  webrace-store cache stats",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return lookIntoObjects(globals, func(store *objects.Store) error {
-				s := store.Stats()
-				return WriteTable(c.OutOrStdout(), nil, [][]any{
-					{"urls", s.URLs}, {"versions", s.Versions}, {"bodies", s.Payloads}, {"body bytes", s.PayloadBytes},
-					{"segments", s.Segments}, {"segment bytes", s.SegmentBytes},
+			show := func(s objects.Stats) error {
+				return sharing(c, s, func() error {
+					return WriteTable(c.OutOrStdout(), nil, [][]any{
+						{"urls", s.URLs}, {"versions", s.Versions}, {"bodies", s.Payloads}, {"body bytes", s.PayloadBytes},
+						{"segments", s.Segments}, {"segment bytes", s.SegmentBytes},
+					})
 				})
-			})
+			}
+			add := func(to *objects.Stats, s objects.Stats) {
+				to.URLs, to.Versions = to.URLs+s.URLs, to.Versions+s.Versions
+				to.Payloads, to.PayloadBytes = to.Payloads+s.Payloads, to.PayloadBytes+s.PayloadBytes
+				to.Segments, to.SegmentBytes = to.Segments+s.Segments, to.SegmentBytes+s.SegmentBytes
+			}
+			if asked, err := sumOf(c, globals, add, show); asked {
+				return err
+			}
+			return lookIntoObjects(globals, func(store *objects.Store) error { return show(store.Stats()) })
 		},
 	}
 }

@@ -49,6 +49,9 @@ there is no such version.`,
 			if err != nil {
 				return err
 			}
+			if asked, err := atHomeOf(c, globals, url); asked {
+				return err
+			}
 			return lookIntoObjects(globals, func(store *objects.Store) error {
 				return flags.run(c, store, objects.View(flags.secret, store.Spelling(flags.secret, url)), numbers)
 			})

@@ -54,6 +54,9 @@ func newCacheMeta(globals *cli.Globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if asked, err := atHomeOf(c, globals, url); asked {
+				return err
+			}
 			return lookIntoObjects(globals, func(store *objects.Store) error {
 				v, err := versionOf(store, objects.View(secret, store.Spelling(secret, url)), version)
 				if err != nil {

@@ -29,6 +29,12 @@ stage render makes it where its option screenshot says so.`,
 			if output == "-" && cli.IsTerminal(c.OutOrStdout()) {
 				return cli.Wrongf("a PNG is not for a terminal: name a file with --output, or send it through a pipe")
 			}
+			if output != "-" {
+				output = globals.Path(output)
+			}
+			if asked, err := wholeFromHome(c, globals, url, output); asked {
+				return err
+			}
 			return lookIntoObjects(globals, func(store *objects.Store) error {
 				view := objects.View(secret, store.Spelling(secret, url))
 				v, err := versionOf(store, view, version)
@@ -41,9 +47,6 @@ stage render makes it where its option screenshot says so.`,
 				}
 				if err != nil {
 					return err
-				}
-				if output != "-" {
-					output = globals.Path(output)
 				}
 				return writeWhole(c, output, func(out io.Writer) error { _, err := out.Write(shot.PNG); return err })
 			})

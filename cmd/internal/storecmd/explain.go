@@ -32,6 +32,9 @@ not meant. webrace-run try does the same with a page that is not stored.`,
 			if err != nil {
 				return err
 			}
+			if asked, err := atHomeOf(c, globals, url); asked {
+				return err
+			}
 			return lookIntoDir(globals, func(dir *storage.Dir) error {
 				return withFrontiers(c, globals, dir, func(queues frontiers) error {
 					p, err := lookUp(dir, queues, secret, url)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -16,13 +17,39 @@ import (
 // Answer returns what runs a command for another process over a data directory that this one has open.
 func Answer(dir *storage.Dir) func(context.Context, remote.Call) int {
 	return func(ctx context.Context, call remote.Call) int {
-		root := newRoot(&cli.Globals{Shared: dir, WorkDir: call.Dir})
-		root.SetArgs(call.Args)
-		root.SetIn(call.In)
-		root.SetOut(call.Out)
-		root.SetErr(call.Err)
-		return cli.Execute(ctx, root, call.Err)
+		return runCall(ctx, &cli.Globals{Shared: dir, WorkDir: call.Dir}, nil, call)
 	}
+}
+
+// AnswerNodes is Answer for other nodes of a cluster, whose files are not here: the configuration is that of this
+// process.
+func AnswerNodes(dir *storage.Dir, config string) func(context.Context, remote.Call) int {
+	return func(ctx context.Context, call remote.Call) int {
+		globals := &cli.Globals{Shared: dir}
+		return runCall(ctx, globals, func(c *cobra.Command) error {
+			globals.Config, globals.Data = config, ""
+			if !slices.Contains(inParts, groupOf(c)) {
+				return fmt.Errorf("%s is no command that a node runs for others", c.CommandPath())
+			}
+			return nil
+		}, call)
+	}
+}
+
+// runCall runs a command for another, after given has put right what its flags say, unless that is nil.
+func runCall(ctx context.Context, globals *cli.Globals, given func(c *cobra.Command) error, call remote.Call) int {
+	root := newRoot(globals)
+	if given != nil {
+		root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return given(c) }
+	}
+	root.SetArgs(call.Args)
+	root.SetIn(call.In)
+	root.SetOut(call.Out)
+	root.SetErr(call.Err)
+	if call.Part != nil {
+		ctx = context.WithValue(ctx, partKey{}, call.Part)
+	}
+	return cli.Execute(ctx, root, call.Err)
 }
 
 // askOwner has the process that owns the data directory run the command, if there is one that answers. The

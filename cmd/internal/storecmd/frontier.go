@@ -32,6 +32,13 @@ type queueStats struct {
 	Paused   []string `json:"paused,omitempty"` // hosts
 }
 
+// add adds what other hosts have to the figures.
+func (s *queueStats) add(more queueStats) {
+	s.Known, s.Queued, s.Delayed, s.Failed = s.Known+more.Known, s.Queued+more.Queued, s.Delayed+more.Delayed, s.Failed+more.Failed
+	s.Paused = append(s.Paused, more.Paused...)
+	slices.Sort(s.Paused)
+}
+
 var statsListing = listing[queueStats]{
 	header: []string{"pipeline", "known", "queued", "delayed", "failed", "paused"},
 	row: func(s queueStats) []any {
@@ -48,6 +55,10 @@ func newFrontierStats(globals *cli.Globals) *cobra.Command {
 		Example: "  webrace-store frontier stats --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			byPipeline := func(a, b queueStats) int { return strings.Compare(a.Pipeline, b.Pipeline) }
+			if asked, err := statsListing.ofParts(c, globals, asJSON, byPipeline, (*queueStats).add); asked {
+				return err
+			}
 			return withFrontier(c, globals, lookIntoDir, args, func(store *frontier.Store, names []string) error {
 				_, err := statsListing.print(c, asJSON, statsOf(store, names))
 				return err
@@ -78,18 +89,20 @@ func statsOf(store *frontier.Store, names []string) iter.Seq2[queueStats, error]
 // failedURL is a URL that gave no document in a pipeline.
 type failedURL struct {
 	frontier.Failure
-	pipeline string
+	Pipeline string
 }
+
+func (f failedURL) compare(other failedURL) int { return strings.Compare(f.Pipeline, other.Pipeline) }
 
 var failedListing = listing[failedURL]{
 	header: []string{"url", "status", "attempts", "error", "pipeline"},
 	row: func(f failedURL) []any {
-		return []any{f.URL, f.Visit.Answer(), f.Visit.Attempts, f.Visit.Error, f.pipeline}
+		return []any{f.URL, f.Visit.Answer(), f.Visit.Attempts, f.Visit.Error, f.Pipeline}
 	},
 	screen: &view[failedURL]{
 		header: []string{"url", "pipeline", "status", "unanswered", "reason"},
 		row: func(f failedURL) []any {
-			return []any{f.URL, f.pipeline, orNone(f.Visit.Answer(), ""), orNone(f.Visit.Attempts, "×"), cli.WithoutURL(f.Visit.Error, f.URL)}
+			return []any{f.URL, f.Pipeline, orNone(f.Visit.Answer(), ""), orNone(f.Visit.Attempts, "×"), cli.WithoutURL(f.Visit.Error, f.URL)}
 		},
 	},
 }
@@ -109,6 +122,9 @@ func newFrontierFailed(globals *cli.Globals) *cobra.Command {
 		Example: "  webrace-store frontier failed webrace",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if asked, err := failedListing.ofParts(c, globals, false, failedURL.compare, nil); asked {
+				return err
+			}
 			return withFrontier(c, globals, lookIntoDir, args, func(store *frontier.Store, names []string) error {
 				return failedListing.list(c, false, failuresOf(c.Context(), store, names), "every URL that was visited gave a document")
 			})

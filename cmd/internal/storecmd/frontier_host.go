@@ -88,6 +88,9 @@ func onHost(globals *cli.Globals, use, short string, do func(c *cobra.Command, s
 			if err != nil {
 				return err
 			}
+			if asked, err := atHome(c, globals, host); asked {
+				return err
+			}
 			return withFrontier(c, globals, withDir, args[1:], func(store *frontier.Store, names []string) error {
 				return do(c, store, names, host)
 			})

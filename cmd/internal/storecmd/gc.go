@@ -47,6 +47,9 @@ The stage gc of webrace-run does the same, again and again with --continuous.`,
 			if f.dry && f.maxSize > 0 {
 				return cli.Wrongf("--dry-run says what would go for its age: it does not know --max-size")
 			}
+			if asked, err := f.ofParts(c, globals); asked {
+				return err
+			}
 			return withDir(globals, func(dir *storage.Dir) error { return f.run(c, dir) })
 		},
 	}
@@ -67,35 +70,56 @@ func (f *gcFlags) retain() storage.Retention {
 	}
 }
 
-func (f *gcFlags) run(c *cobra.Command, dir *storage.Dir) error {
-	if f.dry {
-		versions, bytes, err := dir.WouldCollect(c.Context(), f.retain())
-		if err != nil {
-			return err
-		}
-		if f.asJSON {
-			return cli.NewEncoder(c.OutOrStdout()).Encode(map[string]int64{"versions": int64(versions), "bytes": bytes})
-		}
-		_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s would be removed, of %s before compression\n", cli.Count(versions, "version"), terminal.Size(bytes))
-		return err
+// gathered is what a collection did, or would do.
+type gathered struct {
+	storage.Collected
+	SetAside int64 // bytes of what was set aside, and is removed
+	Bytes    int64 // of the versions that would be removed
+}
+
+func (g *gathered) add(more gathered) {
+	g.Versions, g.Bodies, g.Kept = g.Versions+more.Versions, g.Bodies+more.Bodies, g.Kept+more.Kept
+	g.Expired, g.Trimmed, g.Segments = g.Expired+more.Expired, g.Trimmed+more.Trimmed, g.Segments+more.Segments
+	g.Freed, g.SetAside, g.Bytes = g.Freed+more.Freed, g.SetAside+more.SetAside, g.Bytes+more.Bytes
+}
+
+// ofParts has all partitions of a node collect, if it is one.
+func (f *gcFlags) ofParts(c *cobra.Command, globals *cli.Globals) (asked bool, err error) {
+	if f.maxSize > 0 && asksParts(c, globals) {
+		return true, cli.Wrongf("--max-size counts in one data directory, and this is a node of a cluster, which has several: name one of its partitions with --data")
 	}
-	done, err := dir.Collect(c.Context(), f.retain())
+	return sumOf(c, globals, (*gathered).add, func(g gathered) error { return f.print(c, g) })
+}
+
+func (f *gcFlags) run(c *cobra.Command, dir *storage.Dir) (err error) {
+	var g gathered
+	if f.dry {
+		g.Versions, g.Bytes, err = dir.WouldCollect(c.Context(), f.retain())
+	} else if g.Collected, err = dir.Collect(c.Context(), f.retain()); err == nil && f.setAside {
+		g.SetAside, err = dir.RemoveSetAside()
+	}
 	if err != nil {
 		return err
 	}
-	if f.setAside {
-		bytes, err := dir.RemoveSetAside()
-		if err != nil {
-			return err
-		}
-		note(c, "%s that were set aside are removed", terminal.Size(bytes))
+	return sharing(c, g, func() error { return f.print(c, g) })
+}
+
+func (f *gcFlags) print(c *cobra.Command, g gathered) (err error) {
+	switch {
+	case f.dry && f.asJSON:
+		return cli.NewEncoder(c.OutOrStdout()).Encode(map[string]int64{"versions": int64(g.Versions), "bytes": g.Bytes})
+	case f.dry:
+		_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s would be removed, of %s before compression\n", cli.Count(g.Versions, "version"), terminal.Size(g.Bytes))
+		return err
+	case f.setAside:
+		note(c, "%s that were set aside are removed", terminal.Size(g.SetAside))
 	}
 	if f.asJSON {
 		return cli.NewEncoder(c.OutOrStdout()).Encode(collection{
-			done.Versions, done.Bodies, done.Kept, done.Expired, done.Trimmed, done.Segments, done.Freed,
-			done.Quads.Contexts, done.Quads.Quads,
+			g.Versions, g.Bodies, g.Kept, g.Expired, g.Trimmed, g.Segments, g.Freed,
+			g.Quads.Contexts, g.Quads.Quads,
 		})
 	}
-	_, err = fmt.Fprintln(cli.Prose(c.OutOrStdout()), done)
+	_, err = fmt.Fprintln(cli.Prose(c.OutOrStdout()), g.Collected)
 	return err
 }

@@ -32,6 +32,9 @@ type view[T any] struct {
 // print lists what a sequence yields, up to its first error, and returns how many there were. Rows have a
 // tab between their fields; on a terminal they are aligned under the header.
 func (l listing[T]) print(c *cobra.Command, asJSON bool, values iter.Seq2[T, error]) (n int, err error) {
+	if part := partOf(c); part != nil && part.Rows {
+		return l.write(c, values)
+	}
 	header, row := l.header, l.row
 	if l.screen != nil && cli.IsTerminal(c.OutOrStdout()) {
 		header, row = l.screen.header, l.screen.row

@@ -1,12 +1,17 @@
 package storecmd
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/remote"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
@@ -75,6 +80,9 @@ func (f *rematchFlags) run(c *cobra.Command, globals *cli.Globals, owner string)
 	if err != nil {
 		return err
 	}
+	if asked, err := withParts(c, globals, func(p *parts) error { return f.ofParts(c, p) }); asked {
+		return err
+	}
 	return lookIntoDir(globals, func(dir *storage.Dir) error {
 		return withFrontiers(c, globals, dir, func(queues frontiers) error {
 			store, err := dir.Control()
@@ -93,9 +101,85 @@ func (f *rematchFlags) run(c *cobra.Command, globals *cli.Globals, owner string)
 				owner: owner, secret: f.secret, interests: asked, allVersions: f.allVersions, since: since,
 				cache: cache, control: store, frontiers: queues,
 			}
+			if part := partOf(c); part != nil {
+				if more, err := r.tellRan(c, part); !more || err != nil {
+					return err
+				}
+			}
 			return r.print(c, f.limit, f.json)
 		})
 	})
+}
+
+// ofParts has all partitions match what they have, with a draft that is read here.
+func (f *rematchFlags) ofParts(c *cobra.Command, p *parts) error {
+	args, in := p.globals.Args, c.InOrStdin()
+	if f.draft != "" && f.draft != "-" {
+		file, err := os.Open(p.globals.Path(f.draft))
+		if err != nil {
+			return cli.Wrong(err)
+		}
+		defer file.Close()
+		args, in = with(args, "--draft", "-"), file
+	}
+	draft := strings.NewReader("")
+	if f.draft != "" {
+		text, err := io.ReadAll(in)
+		if err != nil {
+			return err
+		}
+		draft = strings.NewReader(string(text))
+	}
+	again := func() io.Reader { return io.NewSectionReader(draft, 0, draft.Size()) }
+	ran, err := f.ran(c, p, again, args)
+	if err != nil {
+		return err
+	}
+	if p.ask, err = json.Marshal(ran); err != nil {
+		return err
+	}
+	return f.printParts(c, p, again, args)
+}
+
+// ran returns the crawls that ever came to their own start, which is in one of the partitions.
+func (f *rematchFlags) ran(c *cobra.Command, p *parts, in func() io.Reader, args []string) (ids []string, err error) {
+	var r replies
+	streams := p.streams(c.Context(), &r, in, args)
+	for id, failed := range merged(streams, strings.Compare, nil) {
+		if ids = append(ids, id); failed != nil && err == nil {
+			err = failed
+		}
+	}
+	for _, s := range streams {
+		s.end()
+	}
+	if err == nil && len(r.failed) > 0 {
+		err = r.conclude(p)
+	}
+	return ids, err
+}
+
+// tellRan writes which crawls came to their own start in this partition, or learns which did in any, as it is asked.
+func (r *rematch) tellRan(c *cobra.Command, part *remote.Part) (more bool, err error) {
+	if part.Ask != nil {
+		var ids []string
+		err := json.Unmarshal(part.Ask, &ids)
+		for _, i := range r.interests {
+			ran := slices.Contains(ids, i.urd.Crawl.ID)
+			i.ran = &ran
+		}
+		return true, err
+	}
+	for _, i := range r.interests {
+		if ran, err := r.ran(i); err != nil {
+			return false, err
+		} else if ran {
+			if err := json.NewEncoder(c.OutOrStdout()).Encode(i.urd.Crawl.ID); err != nil {
+				return false, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // interests returns what is to be matched again.

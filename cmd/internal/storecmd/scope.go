@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,6 +48,9 @@ func newScopeAdd(globals *cli.Globals) *cobra.Command {
 			if r, err := scope.ParseRule(line); err != nil || r == nil {
 				return cli.Wrongf("%q is no rule: %v", line, err)
 			}
+			if asked, err := inAll(c, globals); asked {
+				return err
+			}
 			var names []string
 			err := fillDir(globals, func(dir *storage.Dir) error {
 				if err := makeQueues(globals, dir, pipeline); err != nil {
@@ -81,6 +85,9 @@ func newScopeRemove(globals *cli.Globals) *cobra.Command {
 		Example: "  webrace-store scope rm 2",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if asked, err := inAll(c, globals); asked {
+				return err
+			}
 			var names []string
 			wanted := strings.Join(args, " ")
 			err := eachQueue(c, globals, withDir, pipeline, func(ctx context.Context, q queue) error {
@@ -134,6 +141,10 @@ type rule struct {
 	Comment  string `json:"comment,omitempty"`
 }
 
+func (r rule) compare(other rule) int {
+	return cmp.Or(strings.Compare(r.Pipeline, other.Pipeline), r.Number-other.Number, strings.Compare(r.Rule, other.Rule))
+}
+
 var rulesListing = listing[rule]{
 	header: []string{"pipeline", "number", "hits", "from", "rule", "comment"},
 	row: func(r rule) []any {
@@ -165,6 +176,9 @@ func listRules(globals *cli.Globals, use, example string, args cobra.PositionalA
 		Short:   "list the rules in the order in which they are asked, with how many URLs each has decided",
 		Args:    args,
 		RunE: func(c *cobra.Command, args []string) error {
+			if asked, err := rulesListing.ofParts(c, globals, asJSON, rule.compare, func(to *rule, more rule) { to.Hits += more.Hits }); asked {
+				return err
+			}
 			var list []rule
 			err := eachQueue(c, globals, lookIntoDir, pipeline(args), func(_ context.Context, q queue) error {
 				all, added := q.Rules()

@@ -76,9 +76,15 @@ func newSearch(globals *cli.Globals) *cobra.Command {
 				return cli.Wrongf("choose --secret or --rebuild: what was fetched with credentials is in no index")
 			}
 			if o.rebuild {
+				if asked, err := sumOf(c, globals, addIndexed, func(n uint64) error { return sayIndexed(c, n) }); asked {
+					return err
+				}
 				return withDir(globals, func(dir *storage.Dir) error { return rebuildIndex(c, dir) })
 			}
 			if err := o.read(c, words); err != nil {
+				return err
+			}
+			if asked, err := withParts(c, globals, func(p *parts) error { return o.searchParts(c, p) }); asked {
 				return err
 			}
 			return o.look(c, globals)
@@ -166,17 +172,45 @@ func (o *searchOptions) search(c *cobra.Command, dir *storage.Dir) error {
 		return err
 	}
 	defer done()
-	results, err := find(c.Context(), index, o.query)
+	here := indexHere{o, dir, index}
+	if part := partOf(c); part != nil {
+		return here.reply(c, part)
+	}
+	return o.show(c, here)
+}
+
+// searched is what is searched: an index, or those of all partitions of a cluster.
+type searched interface {
+	find(ctx context.Context, q fulltext.Query) (fulltext.Results, error)
+	suggest(ctx context.Context, text string) (string, error)
+	// fragments returns for each of some hits the parts of its text that answer the query best, or why it cannot be read.
+	fragments(ctx context.Context, hits []fulltext.Hit, marks fulltext.Marks) ([]hitText, error)
+	// sizes returns how many documents are indexed, and how many stored versions are not yet.
+	sizes(ctx context.Context) (indexed, waiting uint64, err error)
+}
+
+// hitText is the parts of the text of a hit.
+type hitText struct {
+	Fragments []string `json:"fragments,omitempty"`
+	Unread    string   `json:"unread,omitempty"` // why it cannot be read; empty also of what is gone
+}
+
+// show searches, and shows what is found.
+func (o *searchOptions) show(c *cobra.Command, s searched) error {
+	results, err := s.find(c.Context(), o.query)
+	if errors.Is(err, fulltext.ErrQuery) {
+		return cli.Wrong(pointed(err))
+	}
 	if err != nil {
 		return err
 	}
 	if len(results.Hits) == 0 {
-		return o.sayWhyNothing(c, dir, index, results.Total)
+		return o.sayWhyNothing(c, s, results.Total)
 	}
 	if results.Relaxed {
-		note(c, "no document has all the words: these have some%s", o.didYouMean(c, index))
+		note(c, "no document has all the words: these have some%s", o.didYouMean(c, s))
 	}
-	if err := o.print(c, dir, results); err != nil {
+	if err := o.print(c, s, results); err != nil {
 		return err
 	}
 	note(c, "%s", o.shownOf(results))
@@ -193,14 +227,6 @@ func (o *searchOptions) index(ctx context.Context, dir *storage.Dir) (index *ful
 		return nil, nil, err
 	}
 	return index, func() { index.Close() }, nil // nothing of it was to be kept
-}
-
-func find(ctx context.Context, index *fulltext.Store, query fulltext.Query) (fulltext.Results, error) {
-	results, err := index.Search(ctx, query)
-	if errors.Is(err, fulltext.ErrQuery) {
-		return results, cli.Wrong(pointed(err))
-	}
-	return results, err
 }
 
 // pointed adds to the error of a query the query, and points at the place.
@@ -226,8 +252,8 @@ func (o *searchOptions) shownOf(r fulltext.Results) string {
 	return shown
 }
 
-func (o *searchOptions) sayWhyNothing(c *cobra.Command, dir *storage.Dir, index *fulltext.Store, total uint64) error {
-	n, err := index.Count()
+func (o *searchOptions) sayWhyNothing(c *cobra.Command, s searched, total uint64) error {
+	n, waiting, err := s.sizes(c.Context())
 	switch {
 	case err != nil:
 		return err
@@ -238,9 +264,9 @@ func (o *searchOptions) sayWhyNothing(c *cobra.Command, dir *storage.Dir, index 
 	case total > 0:
 		note(c, "no more than %s found by %s", cli.Count(int(total), "document"), o.query.Text)
 	default:
-		note(c, "none of %s is found by %s%s", cli.Count(int(n), "document"), o.query.Text, o.didYouMean(c, index))
-		if behind, err := dir.Unsearchable(); err == nil && behind > 0 && o.secret == "" {
-			note(c, "%s not indexed yet: webrace-run search brings the index up to date", are(int(behind), "stored version"))
+		note(c, "none of %s is found by %s%s", cli.Count(int(n), "document"), o.query.Text, o.didYouMean(c, s))
+		if waiting > 0 && o.secret == "" {
+			note(c, "%s not indexed yet: webrace-run search brings the index up to date", are(int(waiting), "stored version"))
 		}
 	}
 	return nil
@@ -254,8 +280,8 @@ func are(n int, noun string) string {
 }
 
 // didYouMean suggests another query if there is one; a suggestion that fails is none.
-func (o *searchOptions) didYouMean(c *cobra.Command, index *fulltext.Store) string {
-	better, err := index.Suggest(c.Context(), o.query.Text)
+func (o *searchOptions) didYouMean(c *cobra.Command, s searched) string {
+	better, err := s.suggest(c.Context(), o.query.Text)
 	if err != nil || better == "" {
 		return ""
 	}
@@ -281,8 +307,15 @@ func rebuildIndex(c *cobra.Command, dir *storage.Dir) error {
 		return err
 	}
 	n, err := index.Count()
-	if err == nil {
-		note(c, "%s indexed", cli.Count(int(n), "document"))
+	if err != nil {
+		return err
 	}
-	return err
+	return sharing(c, n, func() error { return sayIndexed(c, n) })
+}
+
+func addIndexed(to *uint64, n uint64) { *to += n }
+
+func sayIndexed(c *cobra.Command, n uint64) error {
+	note(c, "%s indexed", cli.Count(int(n), "document"))
+	return nil
 }

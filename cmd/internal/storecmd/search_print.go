@@ -13,7 +13,6 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
-	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -53,7 +52,7 @@ type hitPrinter interface {
 	marks() fulltext.Marks
 }
 
-func (o *searchOptions) print(c *cobra.Command, dir *storage.Dir, r fulltext.Results) (err error) {
+func (o *searchOptions) print(c *cobra.Command, s searched, r fulltext.Results) (err error) {
 	out := bufio.NewWriter(c.OutOrStdout())
 	defer func() { err = errors.Join(err, out.Flush()) }()
 	var printer hitPrinter = plainHits{out}
@@ -64,18 +63,16 @@ func (o *searchOptions) print(c *cobra.Command, dir *storage.Dir, r fulltext.Res
 		out.Reset(cli.Exact(c.OutOrStdout()))
 		printer = &screenHits{w: out, width: min(max(cli.Width(c.OutOrStdout()), 40), 100), n: o.query.From}
 	}
-	cache, cacheErr := dir.Objects()
-	for _, hit := range r.Hits {
-		var fragments []string
-		err := cacheErr
-		if err == nil {
-			fragments, err = o.fragments(cache, hit, printer.marks())
-		}
-		if err != nil && !errors.Is(err, objects.ErrNotFound) {
-			note(c, "the text of %s version %d cannot be read: %v", hit.URL, hit.Version, err)
+	read, err := s.fragments(c.Context(), r.Hits, printer.marks())
+	if err != nil {
+		return err
+	}
+	for i, hit := range r.Hits {
+		if read[i].Unread != "" {
+			note(c, "the text of %s version %d cannot be read: %s", hit.URL, hit.Version, read[i].Unread)
 		}
 		hit.Title = terminal.Line(hit.Title)
-		if err := printer.hit(hit, fragments); err != nil {
+		if err := printer.hit(hit, read[i].Fragments); err != nil {
 			return err
 		}
 	}
@@ -85,8 +82,8 @@ func (o *searchOptions) print(c *cobra.Command, dir *storage.Dir, r fulltext.Res
 	return nil
 }
 
-// fragments returns the parts of the version that answer the query best.
-func (o *searchOptions) fragments(cache *objects.Store, hit fulltext.Hit, marks fulltext.Marks) ([]string, error) {
+// fragmentsFrom returns the parts of the version that answer the query best.
+func (o *searchOptions) fragmentsFrom(cache *objects.Store, hit fulltext.Hit, marks fulltext.Marks) ([]string, error) {
 	version, err := cache.Get(objects.View(o.secret, hit.URL), hit.Version)
 	if err != nil {
 		return nil, err

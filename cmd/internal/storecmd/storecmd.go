@@ -23,10 +23,15 @@ const Name = "webrace-store"
 // New returns the command with its subcommands, for arguments. If a process has the data directory open, and
 // answers, it is asked to run the command.
 func New(args []string) *cobra.Command {
-	globals := new(cli.Globals)
+	globals := &cli.Globals{Args: args}
 	root := newRoot(globals)
 	root.SetArgs(args)
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return askOwner(c, globals, args) }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if asksParts(c, globals) {
+			return nil
+		}
+		return askOwner(c, globals, args)
+	}
 	return root
 }
 

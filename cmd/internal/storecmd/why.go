@@ -30,6 +30,9 @@ asked itself.`,
 			if err != nil {
 				return err
 			}
+			if asked, err := atHomeOf(c, globals, url); asked {
+				return err
+			}
 			return lookIntoDir(globals, func(dir *storage.Dir) error {
 				return withFrontiers(c, globals, dir, func(queues frontiers) error { return why(c, dir, queues, url, asJSON) })
 			})

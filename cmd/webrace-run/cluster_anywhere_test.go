@@ -1,0 +1,294 @@
+//go:build unix
+
+package main
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/remote"
+	"github.com/webrace/webrace/internal/testutil/postgres"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// certificates makes an authority, and what it signs for nodes on this machine, by the commands of the page. It returns
+// the option by which a node shows its certificate.
+func certificates(t *testing.T, nodes ...string) func(node string) string {
+	t.Helper()
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip("needs openssl: apt-get install openssl")
+	}
+	dir := t.TempDir()
+	commands := fenced(readFile(t, "../../docs/cluster.md"), "sh")[1]
+	for _, replaced := range [][2]string{{"webrace-0 webrace-1", strings.Join(nodes, " ")}, {"DNS:$node", "IP:127.0.0.1"}} {
+		if !strings.Contains(commands, replaced[0]) {
+			t.Fatalf("the page has no %s any more", replaced[0])
+		}
+		commands = strings.ReplaceAll(commands, replaced[0], replaced[1])
+	}
+	if said, err := shell(dir, commands); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return func(node string) string {
+		path := filepath.Join(dir, node)
+		return fmt.Sprintf("tls = { cert = %q, key = %q, ca = %q }\n", path+".pem", path+".key", filepath.Join(dir, "ca.pem"))
+	}
+}
+
+// reachable gives the nodes addresses.
+func (c *clusterOf) reachable() {
+	c.t.Helper()
+	shows := certificates(c.t, "node-0", "node-1", "node-2")
+	for i, config := range c.nodes {
+		node := fmt.Sprintf("node = %d\n", i)
+		address := fmt.Sprintf("%saddress = \"https://%s\"\n%s", node, freeAddress(c.t), shows(fmt.Sprint("node-", i)))
+		text := strings.Replace(readFile(c.t, config), node, address, 1)
+		writeFile(c.t, config, text)
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// farApart makes the nodes ones on machines of their own, as far as their partitions are asked for.
+func (c *clusterOf) farApart(database string) {
+	c.t.Helper()
+	conn, err := pgx.Connect(c.t.Context(), database)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer conn.Close(c.t.Context())
+	if _, err := conn.Exec(c.t.Context(), `UPDATE webrace.node SET place = 'machine-' || i || '.example:/data'`); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// said is all that a command says, and how it ends, but for when what it speaks of was.
+func saidBy(args ...string) string {
+	out, complaints, err := webraceRun(append([]string{"store"}, args...)...)
+	out = whenever.ReplaceAllString(out, "TIME")
+	if args[0] == "rematch" { // in the order in which documents came, which is another in each crawl
+		lines := strings.SplitAfter(out, "\n")
+		slices.Sort(lines)
+		out = strings.Join(lines, "")
+	}
+	return whenever.ReplaceAllString(fmt.Sprint(out, "\n---\n", complaints, "\n---\n", err), "TIME")
+}
+
+var whenever = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [0-9:]{8} GMT`)
+
+// everyCommand are commands about documents and the frontier, over a federation.
+func everyCommand(f *federation, moved string) (all [][]string) {
+	page, other := f.url(3, "/a"), f.url(0, "/b/")
+	host := strings.TrimPrefix(f.sites[3].URL, "http://")
+	for _, line := range []string{
+		"cache ls", "cache ls " + f.sites[2].URL, "cache ls http://none.example/", "cache versions " + page, "cache cat " + page,
+		"cache cat " + other + " --text", "cache cat " + page + " --header", "cache cat " + page + " --version 7", "cache cat http://none.example/",
+		"cache meta " + other + " --json", "cache diff " + page, "cache diff " + page + " 1 1", "cache screenshot " + page,
+		"why " + page, "why --json " + other, "why " + moved,
+		"explain " + page + " ann", "explain " + other + " nobody", "explain " + moved + " ann",
+		"rematch ann", "rematch ann --json --all-versions", "rematch nobody",
+		"frontier stats", "frontier stats --json", "frontier stats nothing", "frontier failed", "frontier failed webrace", "frontier rules webrace",
+		"scope add deny path /never/ --comment why", "scope list --json", "frontier rules", "scope rm 1", "scope rm 1", "scope list",
+		"frontier pause " + host, "frontier stats", "frontier pause " + host, "frontier resume " + host, "frontier stats", "frontier drop none.example",
+		"search tea --facets", "search storms --json --facets -n 3 --page 2", "search --sort url harbours", "search harbour teas storm", "search teaa", "search (tea",
+		"search --secret bank tea", "gc --dry-run --retention 1h", "gc --json", "gc --max-size=", "cache ls a b", "why",
+	} {
+		all = append(all, strings.Fields(line))
+	}
+	return all
+}
+
+// Whatever is asked of any node about documents and the frontier of the whole cluster is answered as one machine
+// answers it, while the nodes are at rest on one machine, and while they run on machines of their own.
+func TestClusterEveryCommand(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t, 12)
+	urds := filepath.Join(t.TempDir(), "urds.xml")
+	var asks xmlschema.URDs
+	asks = append(asks, f.sites[0].asks("ann", "/", depth(4), within(xmlschema.ScopeAny), about("tea", "storms")))
+	for i, owner := range []string{"ben", "cat"} {
+		asks = append(asks, f.sites[1+i].asks(owner, "/", depth(3), about("tea", "harbours")))
+	}
+	writeFile(t, urds, string(asks.Canonical()))
+	data, database := t.TempDir(), postgres.Database(t)
+	alone := []string{"--config", "../../pipelines.toml", "--data", data}
+	c := newCluster(t, database, 4, 3)
+	c.reachable()
+	storeCommand(t, append([]string{"urd", "import", urds}, alone...)...)
+	c.store(0, "urd", "import", urds)
+	startCommand(t, append([]string{"webrace", "search", "--set", "fetch.allow_networks=loopback"}, alone...)...).mustExit(cli.OK)
+	f.requests()
+	var running []*command
+	for i := range c.nodes {
+		running = append(running, c.start(i, "search"))
+	}
+	for _, p := range running {
+		p.mustExit(cli.OK)
+	}
+	commands := everyCommand(f, f.url(5, "/old"))
+	compare := func(node int) {
+		t.Helper()
+		for _, args := range commands {
+			want, got := saidBy(append(args, alone...)...), saidBy(append(args, "--config", c.nodes[node])...)
+			if got != want {
+				t.Errorf("%v of node %d:\n%s\none machine says:\n%s", args, node, got, want)
+			}
+		}
+	}
+	compare(0)
+	if t.Failed() {
+		return
+	}
+	running = nil
+	for i := range c.nodes {
+		running = append(running, startCommand(t, "search", "--continuous", "--config", c.nodes[i]))
+	}
+	for partition := range c.partitions {
+		answers := filepath.Join(c.partition(partition), storage.SocketName)
+		waitFor(t, func() bool { _, err := os.Lstat(answers); return err == nil }, running[partition%3].said)
+	}
+	c.farApart(database)
+	compare(1)
+	compare(2)
+	c.mustSearchAsOneMachine(f, alone)
+	c.mustRefuseStrangers()
+	running[1].signal(os.Interrupt)
+	running[1].mustExit(cli.OK)
+	c.mustTellWhoIsAway()
+}
+
+// mustSearchAsOneMachine asks 100 searches of the nodes in turn, and holds the hits to a plain reading of the pages.
+func (c *clusterOf) mustSearchAsOneMachine(f *federation, alone []string) {
+	c.t.Helper()
+	pages, ofOnePage := make(map[string]string), []string(nil)
+	for _, line := range documents(c.t, alone...) {
+		url, _, _ := strings.Cut(line, "\t")
+		pages[url] = readFromSite(c.t, url)
+		ofOnePage = append(ofOnePage, regexp.MustCompile(`\bw\d+\b`).FindString(pages[url]))
+	}
+	random := rand.New(rand.NewPCG(3, 30))
+	searches := 100
+	if testing.Short() {
+		searches = 20
+	}
+	for n := range searches {
+		words := []string{"tea", "storms", "harbours", ofOnePage[random.IntN(len(ofOnePage))]}
+		random.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+		words = words[:1+random.IntN(2)]
+		args := append([]string{"search", "--json", "-n", fmt.Sprint(1 + random.IntN(100)), "--sort", []string{"relevance", "url", "host"}[random.IntN(3)]}, words...)
+		want := saidBy(append(args, alone...)...)
+		if got := saidBy(append(args, "--config", c.nodes[n%len(c.nodes)])...); got != want {
+			c.t.Fatalf("%v of node %d:\n%s\none machine says:\n%s", args, n%len(c.nodes), got, want)
+		}
+		if n%10 == 0 {
+			c.mustFindWhatIsThere(n%len(c.nodes), words, pages)
+		}
+	}
+}
+
+// mustFindWhatIsThere compares the hits of a query with the pages that have all its words, or some where none has
+// all.
+func (c *clusterOf) mustFindWhatIsThere(node int, words []string, pages map[string]string) {
+	c.t.Helper()
+	var want, some, got []string
+	for url, text := range pages {
+		n := 0
+		for _, w := range words {
+			if regexp.MustCompile(`(?i)\b` + w + `\b`).MatchString(text) {
+				n++
+			}
+		}
+		if n > 0 {
+			some = append(some, url)
+		}
+		if n == len(words) {
+			want = append(want, url)
+		}
+	}
+	if want == nil {
+		want = some
+	}
+	decoder := json.NewDecoder(strings.NewReader(c.store(node, append([]string{"search", "--json", "-n", "1000"}, words...)...)))
+	for decoder.More() {
+		var hit struct{ URL string }
+		if err := decoder.Decode(&hit); err != nil {
+			c.t.Fatal(err)
+		}
+		got = append(got, hit.URL)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	mustBeAlike(c.t, fmt.Sprint("pages with ", words), want, got)
+}
+
+// readFromSite asks a site itself for a page, and returns what is on it.
+func readFromSite(t *testing.T, url string) string {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(body), " ")
+}
+
+// mustRefuseStrangers asks a node with the certificate of another authority, and with none.
+func (c *clusterOf) mustRefuseStrangers() {
+	c.t.Helper()
+	text := readFile(c.t, c.nodes[0])
+	own := regexp.MustCompile(`tls = .*\n`).FindString(text)
+	ca := regexp.MustCompile(`ca = "[^"]*"`)
+	stranger := ca.ReplaceAllString(certificates(c.t, "stranger")("stranger"), ca.FindString(own))
+	config := filepath.Join(c.t.TempDir(), "stranger.toml")
+	writeFile(c.t, config, strings.Replace(text, own, stranger, 1))
+	out, complaints, err := webraceRun("store", "frontier", "stats", "--config", config)
+	if err == nil || !strings.Contains(complaints, "node 1 (https://127.0.0.1:") || !strings.Contains(complaints, "node 2 (https://127.0.0.1:") {
+		c.t.Errorf("who has another authority's certificate is told\n%s\n%s\n%v", out, complaints, err)
+	}
+	address := regexp.MustCompile(`https://[^"]*`).FindString(readFile(c.t, c.nodes[1]))
+	nobody := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	if response, err := nobody.Post(address+remote.Path, "", nil); err == nil {
+		c.t.Errorf("who has no certificate is answered %s", response.Status)
+	}
+}
+
+// mustTellWhoIsAway asks nodes 0 and 2 while node 1 is down.
+func (c *clusterOf) mustTellWhoIsAway() {
+	c.t.Helper()
+	for _, args := range [][]string{{"cache", "ls"}, {"search", "tea"}, {"frontier", "stats"}} {
+		out, complaints, err := webraceRun(append([]string{"store", "--config", c.nodes[0]}, args...)...)
+		if out == "" || !strings.Contains(complaints, "node 1 (https://127.0.0.1:") || !strings.Contains(complaints, "missing is what partition 01 has") {
+			c.t.Errorf("%v: while a node is down it says\n%s\n%s\n%v", args, out, complaints, err)
+		}
+	}
+	p := startCommand(c.t, "store", "cache", "ls", "--config", c.nodes[0])
+	p.mustExit(cli.Environment)
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/remote"
+	"github.com/webrace/webrace/cmd/internal/storecmd"
+	"github.com/webrace/webrace/pipeline/admin"
+	"github.com/webrace/webrace/pipeline/connections"
+)
+
+// listen makes other nodes reach this one, if its configuration says where. They see what webrace-store shows of its
+// partitions, and may change that, so that a certificate of the cluster's authority is asked for.
+func (n *node) listen() (l net.Listener, config *tls.Config, err error) {
+	address := n.config.Cluster.Address
+	if address == "" {
+		return nil, nil, nil
+	}
+	config, err = storecmd.ClusterTLS(n.config.Cluster)
+	if err != nil {
+		return nil, nil, &cli.Error{Status: cli.Environment, Err: err}
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, nil, cli.Wrong(err)
+	}
+	if net.ParseIP(host) == nil {
+		host = "" // a name leads others here, by whichever of this machine's addresses
+	}
+	l, err = net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, nil, &cli.Error{Status: cli.Environment, Err: fmt.Errorf("address in [cluster]: %w", err)}
+	}
+	return l, config, nil
+}
+
+// serveNodes answers other nodes until stop is called.
+func (n *node) serveNodes(listener net.Listener, config *tls.Config) (stop func()) {
+	answers := make(map[int]func(context.Context, remote.Call) int)
+	for i, p := range n.cluster.Mine() {
+		answers[p] = storecmd.AnswerNodes(n.parts[i].dir, n.globals.Config)
+	}
+	commands := &remote.Server{Logger: n.out.logger, Run: func(ctx context.Context, call remote.Call) int {
+		if call.Part != nil && answers[call.Part.Partition] != nil {
+			return answers[call.Part.Partition](ctx, call)
+		}
+		fmt.Fprintln(call.Err, "error: this node does not have the partition that it is asked for")
+		return cli.Environment
+	}}
+	mux := http.NewServeMux()
+	mux.Handle("POST "+remote.Path, commands)
+	end := admin.ServeTLS(listener, config, connections.AdmitAll(mux))
+	return func() {
+		end()
+		ctx, cancel := context.WithTimeout(context.Background(), grace)
+		defer cancel()
+		commands.Shutdown(ctx)
+	}
+}
