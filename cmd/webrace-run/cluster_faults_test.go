@@ -82,7 +82,16 @@ func TestWhatANodeDoesNotDoIsRefused(t *testing.T) {
 	for _, args := range [][]string{{"cache", "export", "--warc", "-"}, {"quads", "stats"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
 		mustRefuse(t, cli.Usage, "this is done of each of its partitions, which are data directories, as --data "+c.partition(0), append([]string{"store"}, append(args, "--config", c.nodes[0])...)...)
 	}
-	storeCommand(t, "fsck", "--config", c.nodes[0]) // of the control store
+	storeCommand(t, "fsck", "--config", c.nodes[0]) // of the control store, and of all partitions
+	if err := os.Remove(filepath.Join(c.partition(2), "format")); err != nil {
+		t.Fatal(err)
+	}
+	out, complaints, err := webraceRun("store", "fsck", "--config", c.nodes[0])
+	if !strings.Contains(out, "02/") || err == nil {
+		t.Errorf("of a partition that has lost its format, fsck of the node says\n%s\n%s\n%v", out, complaints, err)
+	}
+	storeCommand(t, "fsck", "--repair", "--config", c.nodes[0])
+	storeCommand(t, "fsck", "--config", c.nodes[0])
 	storeCommand(t, "fsck", "--data", c.partition(1), "--config", c.nodes[0])
 	storeCommand(t, "backup", filepath.Join(t.TempDir(), "b"), "--data", c.partition(1), "--config", c.nodes[0])
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,24 +24,18 @@ func newFsck(globals *cli.Globals) *cobra.Command {
 		Example: "  webrace-store fsck --deep",
 		Long: `fsck verifies every store while nothing runs. It ends with status 1 if it found
 damage that is not repaired. With --repair it repairs what can be, and says what
-is lost. What a repair takes away is renamed to *.set-aside, never removed.`,
+is lost. What a repair takes away is renamed to *.set-aside, never removed. Of a node of a
+cluster it checks all partitions that the node has.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			open := lookIntoDir
-			if repair {
-				open = withDir
-			}
-			report := reportFindings(c, asJSON)
-			left, err := checkFormat(globals, repair, report)
-			if err != nil || left {
+			f := &fsckRun{c: c, repair: repair, deep: deep, report: reportFindings(c, asJSON)}
+			if err := f.dir(globals); err != nil {
 				return err
 			}
-			return open(globals, func(dir *storage.Dir) error {
-				if globals.Shared != nil {
-					return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("fsck checks a data directory at rest, and %s has this one open: stop it first", dir.Owner())}
-				}
-				return runFsck(c, dir, repair, deep, report)
-			})
+			if err := f.partitions(globals); err != nil {
+				return err
+			}
+			return f.conclude()
 		},
 	}
 	c.Flags().BoolVar(&repair, "repair", false, "repair what can be repaired")
@@ -90,41 +85,107 @@ func reportFindings(c *cobra.Command, asJSON bool) func(fsck.Finding) error {
 	}
 }
 
-func runFsck(c *cobra.Command, dir *storage.Dir, repair, deep bool, report func(fsck.Finding) error) error {
-	var found, left int
+// fsckRun is a check of a data directory, or of all of a node.
+type fsckRun struct {
+	c            *cobra.Command
+	repair, deep bool
+	report       func(fsck.Finding) error
+	found, left  int
+
+	aside      []string // files that were set aside
+	asideBytes int64
+}
+
+// dir checks a data directory.
+func (f *fsckRun) dir(globals *cli.Globals) error {
+	left, err := checkFormat(globals, f.repair, f.report)
+	if err != nil || left {
+		return err
+	}
+	open := lookIntoDir
+	if f.repair {
+		open = withDir
+	}
+	return open(globals, func(dir *storage.Dir) error {
+		if globals.Shared != nil {
+			return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("fsck checks a data directory at rest, and %s has this one open: stop it first", dir.Owner())}
+		}
+		if err := f.check(dir, globals.Outside == nil && !dir.OwnsControl()); err != nil {
+			return err
+		}
+		paths, bytes, err := dir.SetAside()
+		f.aside, f.asideBytes = append(f.aside, paths...), f.asideBytes+bytes
+		return err
+	})
+}
+
+// partitions checks those that a node has.
+func (f *fsckRun) partitions(globals *cli.Globals) error {
+	place, err := globals.Place()
+	if err != nil || !place.Node || globals.Shared != nil {
+		return nil // a directory alone, which is checked
+	}
+	dirs, err := filepath.Glob(filepath.Join(filepath.Dir(cli.PartitionDir(place.Data, 0)), "*"))
+	if err != nil || len(dirs) == 0 {
+		return err
+	}
+	control, err := place.OpenControl(!f.repair)
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		part := *globals
+		part.Data, part.Outside = dir, control
+		report := f.report
+		f.report = func(finding fsck.Finding) error {
+			finding.Store = filepath.Base(dir) + "/" + finding.Store
+			return report(finding)
+		}
+		err = errors.Join(err, f.dir(&part))
+		f.report = report
+	}
+	return errors.Join(err, control.Close())
+}
+
+// check checks the stores of a directory, and the control store that is not in it.
+func (f *fsckRun) check(dir *storage.Dir, outside bool) error {
 	var writeErr error
 	check := dir.Check
-	if deep {
+	if f.deep {
 		check = dir.CheckDeep
 	}
-	ctx, clearLine := withCheckProgress(c)
-	tell := func(f fsck.Finding) {
-		if found++; !f.Repaired {
-			left++
+	ctx, clearLine := withCheckProgress(f.c)
+	tell := func(finding fsck.Finding) {
+		if f.found++; !finding.Repaired {
+			f.left++
 		}
 		clearLine()
-		if err := report(f); writeErr == nil {
+		if err := f.report(finding); writeErr == nil {
 			writeErr = err
 		}
 	}
-	err := check(ctx, repair, tell)
-	if err == nil && !dir.OwnsControl() {
-		err = on((*storage.Dir).Control, func(s *control.Store) error { return s.Check(ctx, repair, tell) })(dir)
+	err := check(ctx, f.repair, tell)
+	if err == nil && outside {
+		err = on((*storage.Dir).Control, func(s *control.Store) error { return s.Check(ctx, f.repair, tell) })(dir)
 	}
 	clearLine()
+	return errors.Join(err, writeErr)
+}
+
+// conclude says what was found.
+func (f *fsckRun) conclude() error {
 	switch {
-	case err != nil:
-		return err
-	case writeErr != nil:
-		return writeErr
-	case left > 0 && !repair:
-		return fmt.Errorf("%s; --repair repairs what can be", cli.Count(left, "finding"))
-	case left > 0:
-		return fmt.Errorf("%s not repaired: what is lost is in a backup, if anywhere (webrace-store restore BACKUP --only STORE)", cli.Count(left, "finding"))
-	case found == 0:
-		note(c, "nothing is wrong")
+	case f.left > 0 && !f.repair:
+		return fmt.Errorf("%s; --repair repairs what can be", cli.Count(f.left, "finding"))
+	case f.left > 0:
+		return fmt.Errorf("%s not repaired: what is lost is in a backup, if anywhere (webrace-store restore BACKUP --only STORE)", cli.Count(f.left, "finding"))
+	case f.found == 0:
+		note(f.c, "nothing is wrong")
 	}
-	return noteSetAside(c, dir)
+	if len(f.aside) > 0 { // which take room for good
+		note(f.c, "%s set aside, %s, as %s: webrace-store gc --set-aside removes them", cli.Count(len(f.aside), "file"), terminal.Size(f.asideBytes), f.aside[0])
+	}
+	return nil
 }
 
 // withCheckProgress shows how far a check is: on a terminal as a line that is written over, elsewhere as a log line
@@ -148,13 +209,4 @@ func withCheckProgress(c *cobra.Command) (ctx context.Context, clearLine func())
 			line.Show("checking %s: %s, %d", p.Store, p.Step, p.Done)
 		}
 	}), line.Clear
-}
-
-// noteSetAside tells of what was set aside, which takes room for good.
-func noteSetAside(c *cobra.Command, dir *storage.Dir) error {
-	paths, bytes, err := dir.SetAside()
-	if err == nil && len(paths) > 0 {
-		note(c, "%s set aside, %s, as %s: webrace-store gc --set-aside removes them", cli.Count(len(paths), "file"), terminal.Size(bytes), paths[0])
-	}
-	return err
 }
