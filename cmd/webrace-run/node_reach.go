@@ -4,14 +4,17 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/remote"
 	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/connections"
+	"github.com/webrace/webrace/storage/cluster"
 )
 
 // listen makes other nodes reach this one, if its configuration says where. They see what webrace-store shows of its
@@ -61,4 +64,52 @@ func (n *node) serveNodes(listener net.Listener, config *tls.Config) (stop func(
 		defer cancel()
 		commands.Shutdown(ctx)
 	}
+}
+
+// showCluster has the admin page show all nodes, if this process is one.
+func (l *launch) showCluster(handler *admin.Handler) {
+	c := l.config.Cluster
+	if c == nil {
+		return
+	}
+	handler.OnCluster(c.Node, func(ctx context.Context) ([]admin.Node, error) {
+		status, err := cluster.StatusOf(ctx, c.Database)
+		if err != nil {
+			return nil, err
+		}
+		where, err := cluster.WhereOf(ctx, c.Database)
+		if err != nil {
+			return nil, err
+		}
+		nodes := make([]admin.Node, len(status.Nodes))
+		for i, n := range status.Nodes {
+			nodes[i] = admin.Node{
+				Node: n.Node, State: n.State(), Seen: n.Seen.Seconds(), Waiting: n.Inbox, Config: n.Config, Differs: status.Differs(i),
+				Place: n.Place, Address: where.Nodes[i].Address, Here: n.Node == c.Node,
+			}
+		}
+		for p, node := range where.Node {
+			nodes[node].Partitions = append(nodes[node].Partitions, cli.PartitionName(p))
+		}
+		return nodes, nil
+	})
+}
+
+// printNodes prints how the nodes of a cluster are, below what the pipelines of one do.
+func printNodes(w io.Writer, nodes []admin.Node) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	var rows [][]any
+	for _, n := range nodes {
+		config := n.Config
+		if n.Differs {
+			config += ", which differs"
+		}
+		rows = append(rows, []any{fmt.Sprint("node ", n.Node), n.State, n.Ago(), n.Waiting, config, strings.Join(n.Partitions, " "), n.Place})
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return storecmd.WriteTable(w, []string{"node", "state", "seen", "waiting", "configuration", "partitions", "place"}, rows)
 }

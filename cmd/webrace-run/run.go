@@ -118,6 +118,7 @@ func runPipelines(c *cobra.Command, globals *cli.Globals, flags runFlags, names 
 		return errors.Join(err, endTrace())
 	}
 	defer closeSessions()
+	l.showCluster(handler)
 	p := &process{
 		sessions: sessions, out: l.out, room: watch, admin: handler,
 		socket: dir.Path(storage.SocketName), commands: storecmd.Answer(dir),

@@ -79,7 +79,11 @@ func topOnce(ctx context.Context, w io.Writer, process *runningProcess, before [
 		tables = slices.DeleteFunc(tables, func(t watch.Table) bool { return !slices.Contains(names, t.Name) })
 	}
 	if !asJSON {
-		return watch.Print(w, tables)
+		nodes, nodesErr := process.Nodes(ctx)
+		if errors.Is(nodesErr, admin.ErrNobody) { // it has ended
+			nodesErr = nil
+		}
+		return errors.Join(watch.Print(w, tables), printNodes(w, nodes), nodesErr)
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")

@@ -12,6 +12,7 @@
 //	POST /pipelines/NAME/pause    sources and queues hand out nothing more, until resume; 202, or 404
 //	POST /pipelines/NAME/resume   they go on
 //	POST /pipelines/NAME/drain    what is in flight is finished, and the pipeline ends
+//	GET  /cluster                 the nodes of the cluster that it is one of, see [Handler.OnCluster]
 //	GET  /debug/pprof/            profiles of the process
 //
 // A [Handler] does not ask who is there: a client that can connect may do all of it. So a program serves it at a
@@ -38,6 +39,8 @@ type Handler struct {
 	mu    sync.RWMutex
 	runs  map[string]*pipeline.Run
 	waits string // what it waits for; "" once it is ready
+
+	cluster *cluster // of which the process is a node; nil: of none
 
 	refused  int64                    // reloads that came to no pipeline
 	failures map[string]*failedReload // the last one of each pipeline that failed

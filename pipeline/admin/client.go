@@ -52,6 +52,23 @@ func (c *Client) Pipelines(ctx context.Context) ([]State, error) {
 	return states, nil
 }
 
+// Nodes returns the nodes of the cluster that the process is one of; none where it is alone.
+func (c *Client) Nodes(ctx context.Context) ([]Node, error) {
+	answer, err := c.ask(ctx, http.MethodGet, "/cluster")
+	if refused := (*RefusedError)(nil); errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
+	var nodes []Node
+	if err := json.NewDecoder(answer).Decode(&nodes); err != nil {
+		return nil, fmt.Errorf("read how the nodes are: %w", err)
+	}
+	return nodes, nil
+}
+
 // Control tells a pipeline to "drain", to "pause" or to "resume".
 func (c *Client) Control(ctx context.Context, name, what string) error {
 	answer, err := c.ask(ctx, http.MethodPost, "/pipelines/"+url.PathEscape(name)+"/"+what)

@@ -23,7 +23,7 @@ func (h *Handler) newMetrics() http.Handler {
 		metrics{h}, buildInfo(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+	return promhttp.HandlerFor(byNode{registry, h}, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
 // metrics collects what the pipelines of a handler report.

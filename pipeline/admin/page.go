@@ -60,6 +60,8 @@ func showPage(w http.ResponseWriter, status int, name string, data any) {
 type pageData struct {
 	Waits     string // what the process waits for before its pipelines run
 	Reloads   bool   // it can be told to read its configuration again
+	Nodes     []Node // of the cluster that the process is a node of
+	NoNodes   string // why they are not known
 	Pipelines []pagePipeline
 }
 
@@ -103,8 +105,9 @@ func (s pageStage) options(usual bool) []config.Setting {
 	return slices.DeleteFunc(slices.Clone(s.Options), func(o config.Setting) bool { return o.Default != usual })
 }
 
-func (h *Handler) servePage(w http.ResponseWriter, _ *http.Request) {
+func (h *Handler) servePage(w http.ResponseWriter, r *http.Request) {
 	data := pageData{Waits: h.waitsFor(), Reloads: h.answers(http.MethodPost, "/reload")}
+	data.Nodes, data.NoNodes = h.pageNodes(r.Context())
 	for i, run := range h.pipelines() {
 		data.Pipelines = append(data.Pipelines, h.pagePipeline(i, run))
 	}

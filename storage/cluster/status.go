@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -22,6 +23,30 @@ type NodeStatus struct {
 	Seen       time.Duration // how long ago it was; 0 of one that has ended
 	Config     string        // which configuration it runs
 	Inbox      int           // envelopes that wait for its partitions
+}
+
+// State is how it stands in a word: new, up, ended or down.
+func (n NodeStatus) State() string {
+	switch {
+	case n.Place == "":
+		return "new"
+	case n.Alive:
+		return "up"
+	case n.Seen == 0:
+		return "ended"
+	}
+	return "down"
+}
+
+// First returns the first node that is up, with whose configuration those of others are compared; -1 for none.
+func (s Status) First() int {
+	return slices.IndexFunc(s.Nodes, func(n NodeStatus) bool { return n.Alive })
+}
+
+// Differs reports whether a node is up with another configuration than the first that is.
+func (s Status) Differs(node int) bool {
+	first := s.First()
+	return first >= 0 && s.Nodes[node].Alive && s.Nodes[node].Config != s.Nodes[first].Config
 }
 
 // RunStatus is how a run stands that ends on all nodes.

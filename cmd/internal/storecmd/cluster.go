@@ -89,7 +89,7 @@ func newClusterStatus(globals *cli.Globals) *cobra.Command {
 	nodes := listing[cluster.NodeStatus]{
 		header: []string{"node", "partitions", "state", "seen", "waiting", "configuration", "place"},
 		row: func(n cluster.NodeStatus) []any {
-			return []any{n.Node, n.Partitions, stateOf(n), lastSeen(n), n.Inbox, n.Config, n.Place}
+			return []any{n.Node, n.Partitions, n.State(), lastSeen(n), n.Inbox, n.Config, n.Place}
 		},
 	}
 	c := &cobra.Command{
@@ -114,23 +114,11 @@ func newClusterStatus(globals *cli.Globals) *cobra.Command {
 					note(c, "run %d of %s goes on: %s not done", r.Number, r.Pipeline, cli.Count(r.Busy, "partition"))
 				}
 			}
-			warnOfOthers(c, s.Nodes)
+			warnOfOthers(c, s)
 			return nil
 		},
 	}
 	return c
-}
-
-func stateOf(n cluster.NodeStatus) string {
-	switch {
-	case n.Place == "":
-		return "new"
-	case n.Alive:
-		return "up"
-	case n.Seen == 0:
-		return "ended"
-	}
-	return "down"
 }
 
 func lastSeen(n cluster.NodeStatus) string {
@@ -141,15 +129,10 @@ func lastSeen(n cluster.NodeStatus) string {
 }
 
 // warnOfOthers tells of nodes that run another configuration than the first that runs.
-func warnOfOthers(c *cobra.Command, nodes []cluster.NodeStatus) {
-	first := -1
-	for i, n := range nodes {
-		switch {
-		case !n.Alive:
-		case first < 0:
-			first = i
-		case n.Config != nodes[first].Config:
-			note(c, "warning: node %d runs another configuration than node %d", n.Node, nodes[first].Node)
+func warnOfOthers(c *cobra.Command, s cluster.Status) {
+	for i, n := range s.Nodes {
+		if s.Differs(i) {
+			note(c, "warning: node %d runs another configuration than node %d", n.Node, s.Nodes[s.First()].Node)
 		}
 	}
 }

@@ -240,3 +240,24 @@ document.addEventListener("click", event => {
 });
 
 watch();
+
+// The nodes of a cluster.
+const nodes = document.getElementById("nodes");
+
+async function readNodes() {
+  const answer = await fetch("/cluster");
+  if (!answer.ok) return;
+  for (const n of await answer.json()) {
+    const row = nodes.querySelector(`[data-node="${n.node}"]`);
+    if (!row) continue;
+    const cell = what => row.querySelector(`[data-live="${what}"]`);
+    write(cell("state"), n.state);
+    cell("state").classList.toggle("bad", n.state === "down");
+    write(cell("seen"), n.seen_s ? duration(n.seen_s) : "–");
+    write(cell("waiting"), count(n.waiting));
+    write(cell("config"), n.config + (n.differs ? ", which differs" : ""));
+    cell("config").classList.toggle("bad", Boolean(n.differs));
+  }
+}
+
+if (nodes) setInterval(() => readNodes().catch(() => {}), 3000);
