@@ -44,6 +44,7 @@ type node struct {
 	working *sync.WaitGroup       // its workers
 	hurried broadcast.Cond        // groups do not wait to be full any more
 	turns   pointer.Atomic[turns] // of the workers; nil if each takes what comes
+	permits chan struct{}         // what a call takes a place in; nil: none is needed
 
 	stats     stats
 	busy      atomic.Int32 // calls under way, each with an item or a group
@@ -84,6 +85,7 @@ func prepareNode(r *Run, stage *Stage) *node {
 		resources: r.options.Resources, counters: newCounters(), run: r,
 	}
 	n.in = n.newInbox()
+	n.permits = r.options.Together.permitsOf(r.graph.Name, stage, n.workers())
 	return n
 }
 

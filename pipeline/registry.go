@@ -31,7 +31,7 @@ type Spec struct {
 
 	// Where several runs of a pipeline share the work, each on a part of what the program keeps ([RunOptions.Elsewhere]):
 	Once       bool // a source that reads what they share, and is there once for all
-	PerProcess bool // it listens, so that it is there once in a process
+	PerProcess bool // a source that listens, so that it is there once in a process; or a stage of which as many calls as it has workers are under way there
 
 	// Whole says why the stage has to have all that comes to a pipeline, and a part of it makes no sense: "it would …".
 	// Such a stage is refused where several runs share the work, unless one of them has it all. Empty: a part will do.
@@ -142,8 +142,10 @@ func (s Spec) check() error {
 		return fmt.Errorf("a queue needs an input")
 	case s.Follows && len(s.In) > 0:
 		return fmt.Errorf("only a source can follow a store")
-	case (s.Once || s.PerProcess) && len(s.In) > 0:
+	case s.Once && len(s.In) > 0:
 		return fmt.Errorf("only a source can be there once for several runs of a pipeline")
+	case s.PerProcess && s.Queue:
+		return fmt.Errorf("a queue is each run's own")
 	case s.Once && s.PerProcess:
 		return fmt.Errorf("it is there once for all, or once in each process")
 	}

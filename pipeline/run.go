@@ -29,6 +29,9 @@ type RunOptions struct {
 	// give nothing. Nil: none.
 	Elsewhere func(Spec) bool
 
+	// Together is what those other runs have in common with this one that are in the same process; nil: it is alone.
+	Together *Together
+
 	// Around puts the graph, and those that a reload brings, between other stages, as in a program that feeds it; nil:
 	// they run as they are.
 	Around func(*Graph) (*Graph, error)

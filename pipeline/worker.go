@@ -52,7 +52,9 @@ func (n *node) handle(p Processor, taken []*Item, out *emitter) {
 			it.lease.done(nil)
 		}
 	} else {
+		entered := n.enter()
 		n.callEach(p, taken, several, out)
+		n.leave(entered)
 	}
 	if several {
 		n.stats.in.Add(int64(len(taken)))

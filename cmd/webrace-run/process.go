@@ -87,6 +87,9 @@ func (p *process) start(ctx context.Context, loaded *config.Config, names []stri
 	options := pipeline.RunOptions{
 		Logger: p.out.logger, Upstream: upstream, Continuous: p.continuous, Tracer: p.tracer, Memory: p.memory, Around: p.around, Dry: p.dry,
 	}
+	if len(p.sessions) > 1 {
+		options.Together = new(pipeline.Together)
+	}
 	errs := make([]error, len(p.sessions))
 	var starting sync.WaitGroup
 	room := make(chan struct{}, startedAtOnce)

@@ -59,9 +59,9 @@ func (p *process) send(it *pipeline.Item) (*call, error) {
 		return c, nil
 	}
 	frame := appendItem(make([]byte, 0, len(header)+len(meta)+150), id, kind, header, meta, pipeline.KeyOf(it))
-	if size := frameStart + len(frame) + len(body); int64(size) > int64(p.stage.options.MaxFrame) {
+	if size := frameStart + len(frame) + len(body); int64(size) > int64(p.programs.options.MaxFrame) {
 		p.unregister(id)
-		return nil, fmt.Errorf("the item is a frame of %d bytes: max_frame is %v", size, p.stage.options.MaxFrame)
+		return nil, fmt.Errorf("the item is a frame of %d bytes: max_frame is %v", size, p.programs.options.MaxFrame)
 	}
 	p.write(frame, body)
 	return c, nil
@@ -93,7 +93,7 @@ func (p *process) write(header, body []byte) {
 		p.unwritten = nil
 	}
 	if err != nil {
-		p.stage.tasks.Go(func() { p.unheard(err) })
+		p.programs.tasks.Go(func() { p.unheard(err) })
 	}
 }
 
@@ -152,7 +152,7 @@ func (p *process) watch() {
 		return
 	}
 	p.oldest, p.since = p.order[0], time.Now()
-	timeout := time.Duration(p.stage.options.Timeout)
+	timeout := time.Duration(p.programs.options.Timeout)
 	if p.deadline == nil {
 		p.deadline = time.AfterFunc(timeout, p.overdue)
 	} else {
@@ -163,7 +163,7 @@ func (p *process) watch() {
 // overdue kills the process if its oldest call has had its time.
 func (p *process) overdue() {
 	p.mu.Lock()
-	id, timeout := p.oldest, time.Duration(p.stage.options.Timeout)
+	id, timeout := p.oldest, time.Duration(p.programs.options.Timeout)
 	left := timeout - time.Since(p.since)
 	if id != 0 && left > 0 { // another one has become the oldest meanwhile
 		p.deadline.Reset(left)
@@ -171,8 +171,8 @@ func (p *process) overdue() {
 	}
 	p.mu.Unlock()
 	if id != 0 {
-		p.stage.countAt(p.place, "timeouts")
-		p.fail(fmt.Errorf("it took longer than %v (timeout) over the item, and was killed", p.stage.options.Timeout), id)
+		p.programs.countAt(p.place, "timeouts")
+		p.fail(fmt.Errorf("it took longer than %v (timeout) over the item, and was killed", p.programs.options.Timeout), id)
 	}
 }
 
@@ -192,7 +192,7 @@ func (p *process) fail(err error, late uint64) {
 	p.kill()
 	reason := p.place.named(fmt.Errorf("%w%s", err, p.log.said()))
 	if !leaving && !errors.Is(err, errClosed) {
-		p.stage.loggerAt(p.place).Warn("program lost", "error", err, "items", len(calls))
+		p.programs.loggerAt(p.place).Warn("program lost", "error", err, "items", len(calls))
 	}
 	alone := len(calls) == 1
 	for id, c := range calls {
@@ -238,8 +238,8 @@ func (p *process) emitted(o output, size int) error {
 	if c == nil {
 		return err
 	}
-	if c.size += int64(size); c.size > int64(p.stage.options.MaxFrame) {
-		return fmt.Errorf("an item yields more than %v (max_frame)", p.stage.options.MaxFrame)
+	if c.size += int64(size); c.size > int64(p.programs.options.MaxFrame) {
+		return fmt.Errorf("an item yields more than %v (max_frame)", p.programs.options.MaxFrame)
 	}
 	c.outputs = append(c.outputs, o)
 	return nil

@@ -18,7 +18,7 @@ func unread(t *testing.T) (p *process, had *call) {
 	}
 	s := impl.(*stage)
 	p = &process{
-		stage: s, log: newStderrLog(s.env.Logger, s.env.Counter("stderr_lines_left_out")),
+		programs: s.programs, log: newStderrLog(s.env.Logger, s.env.Counter("stderr_lines_left_out")),
 		heard: make(chan struct{}), exited: make(chan struct{}), calls: make(map[uint64]*call),
 	}
 	theirs, ours, err := os.Pipe()
@@ -47,7 +47,7 @@ func TestAnswersFromBeforeTheEndCountWhenTheEndIsNoticedByAWrite(t *testing.T) {
 	if _, err := p.send(&pipeline.Item{Value: "the second"}); err != nil { // which breaks the pipe
 		t.Fatal(err)
 	}
-	p.stage.tasks.Wait()
+	p.programs.tasks.Wait()
 	for _, frame := range []string{`{"type":"emit","id":1,"keep":true}`, `{"type":"done","id":1}`} {
 		if err := p.take([]byte(frame), nil); err != nil {
 			t.Errorf("%s: %v", frame, err)

@@ -66,7 +66,7 @@ func init() {
 			"what takes and gives say; a program that says otherwise of itself is not started. The counter `invalid_text` says how many values " +
 			"had text that is no Unicode, in whose place they have U+FFFD.",
 		In:      pipeline.Kinds(pipeline.KindOf[any]()),
-		Workers: 32, NeedsLater: true,
+		Workers: 32, NeedsLater: true, PerProcess: true,
 	}, defaults, newStage)
 }
 

@@ -11,12 +11,12 @@ import (
 
 // shakeHands sends hello and hears whether the program is ready for us.
 func (p *process) shakeHands() error {
-	o := p.stage.options
+	o := p.programs.options
 	options := o.Options
 	if options == nil {
 		options = map[string]any{}
 	}
-	header, err := json.Marshal(hello{"hello", newest, p.stage.env.Pipeline, p.stage.env.Stage, options, o.InFlight, int64(o.MaxFrame)})
+	header, err := json.Marshal(hello{"hello", newest, p.programs.env.Pipeline, p.programs.env.Stage, options, o.InFlight, int64(o.MaxFrame)})
 	if err != nil {
 		return fmt.Errorf("write the options: %w", err)
 	}
@@ -42,7 +42,7 @@ func (p *process) greeted(m message) error {
 	switch {
 	case m.Type == "error":
 		err := fmt.Errorf("it refuses to work: %s", m.Error)
-		if _, given := p.stage.options.Options[m.Option]; given {
+		if _, given := p.programs.options.Options[m.Option]; given {
 			return &pipeline.OptionError{Option: "options." + m.Option, Err: err}
 		}
 		return err
@@ -57,8 +57,8 @@ func (p *process) greeted(m message) error {
 		return err
 	}
 	p.fields = m.Spec.Fields
-	p.stage.said.Store(m.Spec)
-	return m.Spec.fits(p.stage.options)
+	p.programs.said.Store(m.Spec)
+	return m.Spec.fits(p.programs.options)
 }
 
 // unfit makes what the program has found wrong, or is wrong with it, an error of the stage: one for each option

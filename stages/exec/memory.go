@@ -13,7 +13,7 @@ const memoryPause = 200 * time.Millisecond
 // watchMemory ends processes that need more memory than they may, with all that they have started, until the stage is
 // closed. Which of its items is to blame is not known, so each is given to another process, for itself: the one that
 // needs so much by itself fails, and what has only piled up in a process costs none.
-func (s *stage) watchMemory() {
+func (s *programs) watchMemory() {
 	ticker := time.NewTicker(memoryPause)
 	defer ticker.Stop()
 	for {

@@ -73,7 +73,7 @@ func (p place) title() string {
 }
 
 // countAt adds one to a counter of the stage, and to that of the place if there are places.
-func (s *stage) countAt(p place, name string) {
+func (s *programs) countAt(p place, name string) {
 	s.env.Counter(name).Add(1)
 	if len(s.options.On) > 0 {
 		s.env.Counter(name + " on " + p.title()).Add(1)
@@ -81,7 +81,7 @@ func (s *stage) countAt(p place, name string) {
 }
 
 // loggerAt returns a logger that names the place if there are places.
-func (s *stage) loggerAt(p place) *slog.Logger {
+func (s *programs) loggerAt(p place) *slog.Logger {
 	if len(s.options.On) == 0 {
 		return s.env.Logger
 	}

@@ -25,9 +25,9 @@ type pool struct {
 
 // slot is where a process runs, and those that come after it. All but the first fields is the pool's, under its mu.
 type slot struct {
-	stage  *stage
-	place  place
-	number int // among the slots
+	programs *programs
+	place    place
+	number   int // among the slots
 
 	process  *process // nil before the first; it may be lost
 	launch   *launch  // under way
@@ -68,10 +68,10 @@ var errClosed = errors.New("the stage is closed")
 
 func newWaiter() *waiter { return &waiter{given: make(chan grant, 1)} }
 
-func (p *pool) fill(s *stage) {
+func (p *pool) fill(s *programs) {
 	for range s.options.Processes {
 		for _, at := range s.options.places() {
-			p.slots = append(p.slots, &slot{stage: s, place: at, number: len(p.slots)})
+			p.slots = append(p.slots, &slot{programs: s, place: at, number: len(p.slots)})
 		}
 	}
 }
@@ -179,7 +179,7 @@ func (p *pool) serve(w *waiter) bool {
 		if w.home != nil {
 			return sl == w.home && sl.items == 0
 		}
-		return sl.expected == 0 && !sl.alone && sl.items < sl.stage.options.InFlight
+		return sl.expected == 0 && !sl.alone && sl.items < sl.programs.options.InFlight
 	})
 	if sl != nil {
 		sl.items++
@@ -240,7 +240,7 @@ func (p *pool) revive() {
 func (p *pool) launch(sl *slot) *launch {
 	l := &launch{done: make(chan struct{})}
 	sl.launch = l
-	sl.stage.tasks.Go(func() { p.start(sl, l) })
+	sl.programs.tasks.Go(func() { p.start(sl, l) })
 	return l
 }
 
@@ -259,13 +259,13 @@ func (p *pool) start(sl *slot, l *launch) {
 	pause := sl.pause
 	p.mu.Unlock()
 	if again {
-		sl.stage.countAt(sl.place, "restarts")
+		sl.programs.countAt(sl.place, "restarts")
 	}
 	var started *process
 	select {
 	case <-time.After(pause):
-		started, l.err = sl.stage.launch(sl.place)
-	case <-sl.stage.ctx.Done():
+		started, l.err = sl.programs.launch(sl.place)
+	case <-sl.programs.ctx.Done():
 		l.err = errClosed
 	}
 	p.mu.Lock()
@@ -276,7 +276,7 @@ func (p *pool) start(sl *slot, l *launch) {
 		sl.pause, sl.err = max(firstPause, sl.pause), l.err
 		sl.failures++
 	} else if sl.process = started; p.closed {
-		sl.stage.tasks.Go(started.stop)
+		sl.programs.tasks.Go(started.stop)
 	}
 	p.assign()
 }
@@ -284,7 +284,7 @@ func (p *pool) start(sl *slot, l *launch) {
 // open starts the first processes: those of a place one after the other, all places at once. The errors are those of
 // the places where one did not start.
 func (p *pool) open(ctx context.Context) []error {
-	places := p.slots[0].stage.options.places()
+	places := p.slots[0].programs.options.places()
 	errs := make([]error, len(places))
 	var opening sync.WaitGroup
 	for i := range places {
@@ -351,9 +351,9 @@ func (p *pool) close() (all []*process) {
 
 // Open starts the processes, so that a program that cannot work is found out before anything flows. Of several places
 // one that cannot be reached is tried again later, as one is that is lost.
-func (s *stage) Open(ctx context.Context) error {
+func (s *programs) Open(ctx context.Context) error {
 	if s.options.MaxMemory > 0 {
-		s.tasks.Go(s.watchMemory)
+		s.watching.Do(func() { s.tasks.Go(s.watchMemory) })
 	}
 	errs := s.pool.open(ctx)
 	failed := errors.Join(errs...)
@@ -370,7 +370,7 @@ func (s *stage) Open(ctx context.Context) error {
 }
 
 // Check is Open for one who asks whether the stage would run: at each place.
-func (s *stage) Check(ctx context.Context) error { return joined(s.pool.open(ctx)) }
+func (s *programs) Check(ctx context.Context) error { return joined(s.pool.open(ctx)) }
 
 // joined returns the errors as one, or the only one as it is.
 func joined(errs []error) error {

@@ -209,3 +209,47 @@ func TestAnItemThatIsFatalFailsAloneAmongSeveralProcesses(t *testing.T) {
 		t.Errorf("of 20 others %d came through; failures %q, %v", len(got), failures, err)
 	}
 }
+
+// TestRunsOfAProcessShareAProgram has three runs of a pipeline in one process, as a node of a cluster has them: the
+// program is started once, works for all, and ends with the last.
+func TestRunsOfAProcessShareAProgram(t *testing.T) {
+	t.Parallel()
+	starts := filepath.Join(t.TempDir(), "starts")
+	o := options("work", func(o *Options) { o.On = []string{script(t, "noted", `echo started >>`+starts+`; exec "$@"`)} })
+	together := new(pipeline.Together)
+	var runs []*pipeline.Run
+	for n := range 3 {
+		g := pipeline.NewGraph("p")
+		g.AddStage("texts", pipeline.Spec{Type: "texts", Out: []pipeline.Port{{Kind: pipeline.KindOf[string]()}}}, func(*pipeline.Env) (any, error) {
+			return many(10 * (n + 1)), nil
+		})
+		g.AddType("work", "exec", o)
+		g.Wire("texts > work")
+		run, err := g.Start(t.Context(), pipeline.RunOptions{Together: together})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	for n, run := range runs {
+		report, err := run.Wait()
+		if err != nil || report.Stages["work"].In != int64(10*(n+1)) {
+			t.Errorf("run %d: %v, %+v", n, err, report.Stages["work"])
+		}
+	}
+	if started, err := os.ReadFile(starts); err != nil || string(started) != "started\n" {
+		t.Errorf("the program was %q, %v", started, err)
+	}
+}
+
+// many is a source of so many texts.
+type many int
+
+func (n many) Run(ctx context.Context, out pipeline.Emitter) error {
+	for range n {
+		if err := out.Emit(ctx, &pipeline.Item{Value: "say place"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

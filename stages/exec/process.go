@@ -19,7 +19,7 @@ import (
 
 // process is a program that runs, from its start until it is gone.
 type process struct {
-	stage    *stage
+	programs *programs
 	place    place
 	log      *stderrLog
 	fields   []string // of an item that the program wants
@@ -54,9 +54,9 @@ type process struct {
 const exitWait = time.Second
 
 // launch starts the program at a place and shakes hands with it.
-func (s *stage) launch(at place) (*process, error) {
+func (s *programs) launch(at place) (*process, error) {
 	p := &process{
-		stage: s, place: at, log: newStderrLog(s.loggerAt(at), s.env.Counter("stderr_lines_left_out")),
+		programs: s, place: at, log: newStderrLog(s.loggerAt(at), s.env.Counter("stderr_lines_left_out")),
 		ready: make(chan struct{}), heard: make(chan struct{}), exited: make(chan struct{}), ended: make(chan struct{}),
 		calls: make(map[uint64]*call),
 	}
@@ -86,7 +86,7 @@ func (s *stage) launch(at place) (*process, error) {
 // start starts the program and what watches it. The goroutine that has started it keeps its thread for as
 // long as it runs, because that it is killed when this process dies is bound to the thread.
 func (p *process) start() error {
-	o := p.stage.options
+	o := p.programs.options
 	group, err := subprocess.NewGroup()
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (p *process) start() error {
 		group.Close()
 		return err
 	}
-	p.stage.tasks.Go(func() {
+	p.programs.tasks.Go(func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -124,7 +124,7 @@ func (p *process) start() error {
 		return err
 	}
 	p.reader = bufio.NewReaderSize(p.stdout, 64<<10)
-	p.stage.tasks.Go(p.supervise)
+	p.programs.tasks.Go(p.supervise)
 	return nil
 }
 
@@ -149,15 +149,15 @@ func (p *process) wait() {
 
 // supervise reads what the process sends until it is gone.
 func (p *process) supervise() {
-	p.stage.tasks.Go(func() {
+	p.programs.tasks.Go(func() {
 		defer close(p.heard)
 		p.log.keep(p.stderr)
 	})
 	<-p.ready // the one who shakes hands is the first to read
 	for p.failure() == nil {
-		header, body, err := readFrame(p.reader, int64(p.stage.options.MaxFrame))
+		header, body, err := readFrame(p.reader, int64(p.programs.options.MaxFrame))
 		if err == nil {
-			err = p.stage.env.Try(func() error { return p.take(header, body) })
+			err = p.programs.env.Try(func() error { return p.take(header, body) })
 		}
 		if err != nil {
 			p.lose(err)
@@ -174,7 +174,7 @@ func (p *process) lose(err error) {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		err = fmt.Errorf("it broke the protocol: %w", err)
 		p.fail(err, 0)
-		p.stage.noteBroken(p.place.named(err))
+		p.programs.noteBroken(p.place.named(err))
 		return
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -206,7 +206,7 @@ func (p *process) stop() {
 	busy := len(p.calls) > 0
 	p.mu.Unlock()
 	_ = p.stdin.Close()
-	grace := time.Duration(p.stage.options.Grace)
+	grace := time.Duration(p.programs.options.Grace)
 	if busy {
 		grace = min(grace, exitWait)
 	}

@@ -16,19 +16,29 @@ import (
 )
 
 type stage struct {
-	options Options
-	env     *pipeline.Env
-	takes   []pipeline.Kind
-	pool    pool
-	said    atomic.Pointer[progSpec] // by the program of itself; nil before it is ready, and if it declares nothing
+	*programs
+	leave func() (last bool)
+	env   *pipeline.Env
+	takes []pipeline.Kind
 
-	ctx    context.Context // ends when the stage is closed
+	mu      sync.Mutex
+	counted map[string]bool // the counters that programs have named
+}
+
+// programs are the processes of a stage, and of those that share its work within this process.
+type programs struct {
+	options  Options
+	env      *pipeline.Env // of the first of them
+	pool     pool
+	said     atomic.Pointer[progSpec] // by the program of itself; nil before it is ready, and if it declares nothing
+	watching sync.Once                // its memory
+
+	ctx    context.Context // ends when the last stage is closed
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup // all that has been started
 
-	mu      sync.Mutex
-	broken  error           // how a process broke the protocol first
-	counted map[string]bool // the counters that programs have named
+	mu     sync.Mutex
+	broken error // how a process broke the protocol first
 }
 
 var (
@@ -40,15 +50,21 @@ var (
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
-	s := &stage{options: o, env: env, takes: o.InputKinds(), counted: make(map[string]bool)}
+	s := &stage{env: env, takes: o.InputKinds(), counted: make(map[string]bool)}
+	s.programs, s.leave = pipeline.Shared(env, o, func() *programs { return newPrograms(o, env) })
+	return s, nil
+}
+
+func newPrograms(o Options, env *pipeline.Env) *programs {
+	s := &programs{options: o, env: env}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.pool.fill(s)
-	return s, nil
+	return s
 }
 
 // NeededParts returns what the program needs of an item: what the options set, or else what it declares itself; nil if
 // it declares none, and is given all that there is.
-func (s *stage) NeededParts() []pipeline.Part {
+func (s *programs) NeededParts() []pipeline.Part {
 	said := s.said.Load()
 	switch {
 	case s.options.Needs != nil || said == nil:
@@ -179,8 +195,15 @@ func (s *stage) value(input any, o output) (any, error) {
 
 func isInvalid(field json.RawMessage) bool { return recordjson.IsInvalidText(field) }
 
-// Close ends the processes: it closes their input, waits, and then makes them end.
+// Close ends the processes, if nobody else has them: it closes their input, waits, and then makes them end.
 func (s *stage) Close() error {
+	if !s.leave() {
+		return nil
+	}
+	return s.programs.close()
+}
+
+func (s *programs) close() error {
 	s.cancel()
 	var stopping sync.WaitGroup
 	for _, p := range s.pool.close() {
@@ -195,7 +218,7 @@ func (s *stage) Close() error {
 
 // noteBroken keeps the first way in which the protocol was broken: it is a mistake in the program, which
 // the run must not pass over because all items came through in the end.
-func (s *stage) noteBroken(err error) {
+func (s *programs) noteBroken(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken == nil {

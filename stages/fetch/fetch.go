@@ -109,7 +109,7 @@ func init() {
 			{Name: portRedirects, Kind: pipeline.KindOf[*webrace.Links](), Doc: "where redirects lead, which are not followed"},
 			{Name: portSitemaps, Kind: pipeline.KindOf[*webrace.Links](), Doc: "the sitemaps that robots.txt names, once for each host and crawl"},
 		},
-		Workers: 64,
+		Workers: 64, PerProcess: true,
 	}, defaults, newStage)
 }
 

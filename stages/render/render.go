@@ -43,7 +43,7 @@ func init() {
 			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "every document, rendered or as it was"},
 			{Name: portRedirects, Kind: pipeline.KindOf[*webrace.Links](), Doc: "where scripts send the reader, which is not followed"},
 		},
-		Workers: 2,
+		Workers: 2, PerProcess: true,
 	}, defaults, newStage)
 }
 
@@ -54,6 +54,7 @@ type stage struct {
 	fetcher httpclient.SubresourceFetcher
 	steps   []numberedStep
 	pool    *pool
+	leave   func() (last bool) // gives the pool up
 }
 
 var (
@@ -72,7 +73,9 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{options: o, env: env, rules: rules, steps: steps, pool: newPool(o, env)}, nil
+	s := &stage{options: o, env: env, rules: rules, steps: steps}
+	s.pool, s.leave = pipeline.Shared(env, o, func() *pool { return newPool(o, env) })
+	return s, nil
 }
 
 // Open finds the fetch stage, and starts a browser, so that one that is missing or does not work is told of
@@ -102,8 +105,13 @@ func (s *stage) Check(ctx context.Context) error {
 	return nil
 }
 
-// Close ends all browsers.
-func (s *stage) Close() error { return s.pool.close() }
+// Close ends all browsers, if nobody else has them.
+func (s *stage) Close() error {
+	if !s.leave() {
+		return nil
+	}
+	return s.pool.close()
+}
 
 // Process renders a page that wants it.
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
