@@ -108,7 +108,7 @@ func everyCommand(f *federation, moved string) (all [][]string) {
 		"cache ls", "cache ls " + f.sites[2].URL, "cache ls http://none.example/", "cache versions " + page, "cache cat " + page,
 		"cache cat " + other + " --text", "cache cat " + page + " --header", "cache cat " + page + " --version 7", "cache cat http://none.example/",
 		"cache meta " + other + " --json", "cache diff " + page, "cache diff " + page + " 1 1", "cache screenshot " + page,
-		"why " + page, "why --json " + other, "why " + moved,
+		"why " + page, "why --json " + other, "why http://none.example/", "why http://none.example/a.pdf", "why " + f.sites[1].URL + "/never", "why " + f.url(4, "/chain"), "why " + moved,
 		"explain " + page + " ann", "explain " + other + " nobody", "explain " + moved + " ann",
 		"rematch ann", "rematch ann --json --all-versions", "rematch nobody",
 		"frontier stats", "frontier stats --json", "frontier stats nothing", "frontier failed", "frontier failed webrace", "frontier rules webrace",
@@ -133,6 +133,10 @@ func TestClusterEveryCommand(t *testing.T) {
 	for i, owner := range []string{"ben", "cat"} {
 		asks = append(asks, f.sites[1+i].asks(owner, "/", depth(3), about("tea", "harbours")))
 	}
+	for i := range 3 {
+		f.sites[4+i].handle("/chain", http.RedirectHandler(f.url(5+i, []string{"/chain", "/chain", "/b/2"}[i]), http.StatusFound).ServeHTTP)
+	}
+	asks = append(asks, f.sites[4].asks("dan", "/chain", depth(2), within(xmlschema.ScopeAny), about("tea")))
 	writeFile(t, urds, string(asks.Canonical()))
 	data, database := t.TempDir(), postgres.Database(t)
 	alone := []string{"--config", "../../pipelines.toml", "--data", data}
@@ -291,4 +295,29 @@ func (c *clusterOf) mustTellWhoIsAway() {
 	}
 	p := startCommand(c.t, "store", "cache", "ls", "--config", c.nodes[0])
 	p.mustExit(cli.Environment)
+}
+
+// Of a URL on a host that no crawl came to, whichever partition it is of, why says which crawl would take it, or why
+// none would, as one machine does.
+func TestWhyAsksThePartitionsThatKnow(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.page("/", "All about tea.", "/more")
+	urds := filepath.Join(t.TempDir(), "urds.xml")
+	for _, scope := range []string{xmlschema.ScopeHost, xmlschema.ScopeAny} {
+		writeFile(t, urds, string(xmlschema.URDs(these(s.asks("ann", "/", depth(2), within(scope), about("tea")))).Canonical()))
+		alone := []string{"--config", "../../pipelines.toml", "--data", t.TempDir()}
+		c := newCluster(t, postgres.Database(t), 8, 1)
+		storeCommand(t, append([]string{"urd", "import", urds}, alone...)...)
+		c.store(0, "urd", "import", urds)
+		startCommand(t, append([]string{"webrace", "--set", "fetch.allow_networks=loopback"}, alone...)...).mustExit(cli.OK)
+		c.run()
+		for i := range 12 {
+			url := fmt.Sprintf("http://host-%d.example/%s", i, []string{"", "a.pdf", "a.exe"}[i%3])
+			want := saidBy(append([]string{"why", "--json", url}, alone...)...)
+			if got := saidBy("why", "--json", url, "--config", c.nodes[0]); got != want {
+				t.Errorf("scope %s: of %s the cluster says\n%s\none machine says\n%s", scope, url, got, want)
+			}
+		}
+	}
 }

@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -30,7 +31,7 @@ asked itself.`,
 			if err != nil {
 				return err
 			}
-			if asked, err := atHomeOf(c, globals, url); asked {
+			if asked, err := withParts(c, globals, func(p *parts) error { return whyParts(p, url, asJSON) }); asked {
 				return err
 			}
 			return lookIntoDir(globals, func(dir *storage.Dir) error {
@@ -44,6 +45,12 @@ asked itself.`,
 }
 
 func why(c *cobra.Command, dir *storage.Dir, queues frontiers, url string, asJSON bool) error {
+	part := partOf(c)
+	if part != nil {
+		if err := json.Unmarshal(part.Ask, &url); err != nil {
+			return err
+		}
+	}
 	all, err := queues.statuses(url)
 	if err != nil {
 		return err
@@ -52,21 +59,25 @@ func why(c *cobra.Command, dir *storage.Dir, queues frontiers, url string, asJSO
 		note(c, "nothing was crawled yet, so no crawl came to %s", url)
 		return nil
 	}
-	encoder := cli.NewEncoder(c.OutOrStdout())
 	for _, s := range all {
 		a, err := answerTo(c.Context(), dir, queues, s)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			err = encoder.Encode(a)
-		} else {
-			a.print(cli.Prose(c.OutOrStdout()), time.Now())
+		if err == nil && part != nil {
+			err = json.NewEncoder(c.OutOrStdout()).Encode(partAnswer{*a, a.gated})
+		} else if err == nil {
+			err = a.show(c, asJSON)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (a *answer) show(c *cobra.Command, asJSON bool) error {
+	if asJSON {
+		return cli.NewEncoder(c.OutOrStdout()).Encode(a)
+	}
+	a.print(cli.Prose(c.OutOrStdout()), time.Now())
 	return nil
 }
 
