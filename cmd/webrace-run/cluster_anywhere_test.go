@@ -179,6 +179,7 @@ func TestClusterEveryCommand(t *testing.T) {
 	compare(1)
 	compare(2)
 	c.mustSearchAsOneMachine(f, alone)
+	c.mustExportAsOneMachine(alone)
 	c.mustRefuseStrangers()
 	running[1].signal(os.Interrupt)
 	running[1].mustExit(cli.OK)
@@ -264,6 +265,25 @@ func readFromSite(t *testing.T, url string) string {
 	return regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(body), " ")
 }
 
+// mustExportAsOneMachine compares the records of an export of a node with those of one machine, as zcat and grep see
+// them.
+func (c *clusterOf) mustExportAsOneMachine(alone []string) {
+	c.t.Helper()
+	dir := c.t.TempDir()
+	storeCommand(c.t, append([]string{"cache", "export", "--warc", filepath.Join(dir, "alone.warc.gz")}, alone...)...)
+	c.store(1, "cache", "export", "--warc", filepath.Join(dir, "cluster.warc.gz"))
+	records := func(name string) []string {
+		look := exec.Command("sh", "-c", "zcat "+name+".warc.gz | grep -aE '^(WARC-Type: response|WARC-Target-URI|WARC-Payload-Digest|WARC-Filename)' | sort -u")
+		look.Dir = dir
+		said, err := look.Output()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		return strings.Split(strings.ReplaceAll(string(said), name, "NAME"), "\n")
+	}
+	mustBeAlike(c.t, "records of an export", records("alone"), records("cluster"))
+}
+
 // mustRefuseStrangers asks a node with the certificate of another authority, and with none.
 func (c *clusterOf) mustRefuseStrangers() {
 	c.t.Helper()
@@ -293,8 +313,37 @@ func (c *clusterOf) mustTellWhoIsAway() {
 			c.t.Errorf("%v: while a node is down it says\n%s\n%s\n%v", args, out, complaints, err)
 		}
 	}
-	p := startCommand(c.t, "store", "cache", "ls", "--config", c.nodes[0])
-	p.mustExit(cli.Environment)
+	file := filepath.Join(c.t.TempDir(), "some.warc.gz")
+	for _, args := range [][]string{{"cache", "ls"}, {"cache", "export", "--warc", file}, {"scope", "add", "deny", "path", "/x/"}} {
+		p := startCommand(c.t, append([]string{"store", "--config", c.nodes[0]}, args...)...)
+		p.mustExit(cli.Environment)
+	}
+	if _, err := os.Lstat(file); err == nil {
+		c.t.Error("a part of an export is there as if it were all")
+	}
+	if rules := c.store(0, "scope", "list", "--data", c.partition(0)); strings.Contains(rules, "/x/") {
+		c.t.Errorf("a rule is added to some partitions alone: %s", rules)
+	}
+}
+
+// A node that others cannot reach as its configuration says does not start, and says why.
+func TestANodeThatCannotBeReachedSaysWhy(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, postgres.Database(t), 4, 3)
+	c.reachable()
+	address := regexp.MustCompile(`https://([^"]*)`).FindStringSubmatch(readFile(t, c.nodes[0]))[1]
+	taken, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	mustRefuse(t, cli.Environment, "address in [cluster]: ", "search", "--config", c.nodes[0])
+	text := readFile(t, c.nodes[1])
+	for old, says := range map[string]string{`node-1.key`: "no such file", `ca.pem`: "no such file", `key = "`: "tls in [cluster]"} {
+		config := filepath.Join(t.TempDir(), "pipelines.toml")
+		writeFile(t, config, strings.Replace(text, old, map[bool]string{true: `key = "/etc/hosts`, false: "none"}[old == `key = "`], 1))
+		mustRefuse(t, cli.Environment, says, "search", "--config", config)
+	}
 }
 
 // Of a URL on a host that no crawl came to, whichever partition it is of, why says which crawl would take it, or why

@@ -79,7 +79,7 @@ func TestWhatANodeDoesNotDoIsRefused(t *testing.T) {
 		mustRefuse(t, cli.Usage, says, append(args, "--config", c.nodes[0])...)
 	}
 	c.run()
-	for _, args := range [][]string{{"cache", "export", "--warc", "-"}, {"quads", "stats"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
+	for _, args := range [][]string{{"quads", "stats"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
 		mustRefuse(t, cli.Usage, "this is done of each of its partitions, which are data directories, as --data "+c.partition(0), append([]string{"store"}, append(args, "--config", c.nodes[0])...)...)
 	}
 	storeCommand(t, "fsck", "--config", c.nodes[0]) // of the control store, and of all partitions

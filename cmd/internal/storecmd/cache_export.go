@@ -2,8 +2,12 @@ package storecmd
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -13,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/remote"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/storage/objects/archive"
@@ -44,6 +49,9 @@ and not before. cache import reads WARC files back.`,
 			flags.selection.Prefix = strings.Join(args, "")
 			var err error
 			if flags.selection.Since, err = parseSince(flags.since, time.Now()); err != nil {
+				return err
+			}
+			if asked, err := withParts(c, globals, func(p *parts) error { return flags.ofParts(c, p) }); asked {
 				return err
 			}
 			return lookIntoDir(globals, func(dir *storage.Dir) error {
@@ -82,7 +90,13 @@ func (f exportFlags) run(c *cobra.Command, globals *cli.Globals, store *objects.
 	n := 0
 	err := writeWhole(c, to, func(out io.Writer) (err error) {
 		if f.warc != "" {
-			n, err = archive.WriteWARC(ctx, store, out, exportName(to), f.selection)
+			name := exportName(to)
+			if part := partOf(c); part != nil {
+				if err := json.Unmarshal(part.Ask, &name); err != nil {
+					return err
+				}
+			}
+			n, err = archive.WriteWARC(ctx, store, out, name, f.selection)
 			return err
 		}
 		scratch, err := os.MkdirTemp("", "webrace-export-")
@@ -97,8 +111,53 @@ func (f exportFlags) run(c *cobra.Command, globals *cli.Globals, store *objects.
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return &cli.Error{Status: cli.Interrupted, Err: errors.New("interrupted: nothing was exported")}
 	}
+	if err == nil && partOf(c) != nil {
+		_, err = fmt.Fprintln(c.ErrOrStderr(), n)
+	} else if err == nil {
+		f.say(c, n)
+	}
+	return err
+}
+
+func (f exportFlags) say(c *cobra.Command, n int) {
+	to := f.warc + f.wacz
+	note(c, "exported %s%s", cli.Count(n, "version"), map[bool]string{false: " to " + to}[to == "-"])
+}
+
+// ofParts writes what all partitions have, one behind the other, as the members of a WARC file may stand. There is no
+// file if one of them cannot be asked.
+func (f exportFlags) ofParts(c *cobra.Command, p *parts) (err error) {
+	if f.wacz != "" {
+		return cli.Wrongf("a WACZ file has an index of all that is in it, and this is a node of a cluster: write a WARC file, or name one of its partitions with --data")
+	}
+	path := f.warc
+	if path != "-" {
+		path = p.globals.Path(path)
+	}
+	if p.ask, err = json.Marshal(exportName(path)); err != nil {
+		return err
+	}
+	all := 0
+	err = writeWhole(c, path, func(out io.Writer) error {
+		for partition := range p.where.Partitions {
+			var said bytes.Buffer
+			call := remote.Call{In: strings.NewReader(""), Out: out, Err: &said}
+			call.Args, call.Part = with(p.globals.Args, "--warc", "-"), &remote.Part{Partition: partition, Ask: p.ask}
+			status, err := p.run(c.Context(), call)
+			if err != nil {
+				return cmp.Or(p.lacking(), err)
+			}
+			var n int
+			if _, err := fmt.Sscan(said.String(), &n); status != cli.OK || err != nil {
+				note(c, "partition %s: %s", cli.PartitionName(partition), strings.TrimSpace(said.String()))
+				return &cli.Error{Status: max(status, cli.Failed)}
+			}
+			all += n
+		}
+		return nil
+	})
 	if err == nil {
-		note(c, "exported %s%s", cli.Count(n, "version"), map[bool]string{false: " to " + f.warc + f.wacz}[to == "-"])
+		f.say(c, all)
 	}
 	return err
 }
