@@ -165,6 +165,10 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 			return err
 		}
 	}
+	if a.knows(it.Value.(*webrace.Document)) {
+		it.Learn(a.looked())
+		return nil
+	}
 	last := s.lastVersionOf(it.Value.(*webrace.Document))
 	d, isPlaceholder, err := s.whole(it, last)
 	if isPlaceholder || err != nil {
@@ -177,7 +181,7 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	}
 	wholes, parts := a.recipientsOf(d, others)
 	if !changed && len(wholes)+len(parts) == 0 {
-		it.Learn(a.learned(nil, webrace.Matched{}))
+		it.Learn(a.looked())
 		return nil
 	}
 	if d, err = s.withText(d); err != nil {
@@ -214,6 +218,21 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 		m.item.Learn(webrace.Learned(m.numbers.learn))
 	}
 	return nil
+}
+
+// knows reports whether a document is as it was at its last visit, and all who are asked were shown it: as most are.
+func (a *audience) knows(d *webrace.Document) bool {
+	if d.Visit == nil || d.Visit.Version != d.Version || d.Visit.IsPlaceholder() {
+		return false
+	}
+	wholes, parts := a.recipientsOf(d, nil)
+	return len(wholes)+len(parts) == 0
+}
+
+// looked is what the visit remembers of a document that nobody was to be shown.
+func (a *audience) looked() webrace.Learned {
+	revision := a.revision
+	return func(v *webrace.Visit) { v.Revision = revision }
 }
 
 // learned is what the visit remembers of the match; what it knows of the last version stays as it is when there is no
