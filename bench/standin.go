@@ -84,10 +84,10 @@ func serveStandIn(path string, pages *generated, delay time.Duration) error {
 			w.Header().Set("Content-Length", fmt.Sprint(len(page)))
 		}
 		w.WriteHeader(status)
-		_, _ = w.Write(page) // a client that went away is logged all the same
-		logging.Lock()
-		defer logging.Unlock()
+		logging.Lock() // before the client has all, so that what it asks for next is logged behind it
 		fmt.Fprintln(log, status, r.URL.RequestURI())
+		logging.Unlock()
+		_, _ = w.Write(page)
 	}
 	fmt.Println(listener.Addr())
 	go func() {
