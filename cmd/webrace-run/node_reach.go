@@ -48,12 +48,26 @@ func (n *node) serveNodes(listener net.Listener, config *tls.Config) (stop func(
 	for i, p := range n.cluster.Mine() {
 		answers[p] = storecmd.AnswerNodes(n.parts[i].dir, n.globals.Config)
 	}
-	commands := &remote.Server{Logger: n.out.logger, Run: func(ctx context.Context, call remote.Call) int {
-		if call.Part != nil && answers[call.Part.Partition] != nil {
-			return answers[call.Part.Partition](ctx, call)
+	run := func(ctx context.Context, partition int, call remote.Call) int {
+		if answers[partition] == nil {
+			fmt.Fprintf(call.Err, "error: this node does not have partition %s, which it is asked for\n", cli.PartitionName(partition))
+			return cli.Environment
 		}
-		fmt.Fprintln(call.Err, "error: this node does not have the partition that it is asked for")
-		return cli.Environment
+		return answers[partition](ctx, call)
+	}
+	commands := &remote.Server{Logger: n.out.logger, Run: func(ctx context.Context, call remote.Call) int {
+		if call.Part == nil {
+			fmt.Fprintln(call.Err, "error: a node is asked for its partitions alone")
+			return cli.Environment
+		}
+		status := run(ctx, call.Part.Partition, call)
+		for _, p := range call.Part.More {
+			if status != cli.OK {
+				break
+			}
+			status = run(ctx, p, call)
+		}
+		return status
 	}}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+remote.Path, commands)

@@ -15,9 +15,10 @@ import (
 	index "github.com/blevesearch/bleve_index_api"
 )
 
-// Part is one of several indexes that are searched as one: a [Store], here or elsewhere.
+// Part is one or several of the indexes that are searched as one, here or elsewhere, as a [Store] is.
 type Part interface {
-	Answer(ctx context.Context, q Question) (Answer, error)
+	// Answers returns the answer of each of them.
+	Answers(ctx context.Context, q Question) ([]Answer, error)
 }
 
 // Question is what a part is asked: how often it has what a query looks for, what it finds, or what it knows of a word.
@@ -65,8 +66,10 @@ func (s *Statistics) add(other *Statistics) error {
 	return nil
 }
 
-// Answer answers as a part of what is searched.
-func (s *Store) Answer(ctx context.Context, q Question) (a Answer, err error) {
+// Answers answers as a part of what is searched.
+func (s *Store) Answers(ctx context.Context, q Question) ([]Answer, error) {
+	var a Answer
+	var err error
 	switch {
 	case q.Word != "":
 		err = s.use(func(ix *bleveIndex) error {
@@ -77,7 +80,7 @@ func (s *Store) Answer(ctx context.Context, q Question) (a Answer, err error) {
 	default:
 		a.Results, err = s.found(ctx, q)
 	}
-	return a, err
+	return []Answer{a}, err
 }
 
 func (a *Answer) ofWord(ctx context.Context, r index.IndexReader, q Question) (err error) {
@@ -178,13 +181,13 @@ func statisticsOf(ctx context.Context, q Query, parts []Part) (*Statistics, erro
 
 // askAll asks all parts at the same time.
 func askAll(ctx context.Context, q Question, parts []Part) ([]Answer, error) {
-	answers, errs := make([]Answer, len(parts)), make([]error, len(parts))
+	answers, errs := make([][]Answer, len(parts)), make([]error, len(parts))
 	var asking sync.WaitGroup
 	for i, p := range parts {
-		asking.Go(func() { answers[i], errs[i] = p.Answer(ctx, q) })
+		asking.Go(func() { answers[i], errs[i] = p.Answers(ctx, q) })
 	}
 	asking.Wait()
-	return answers, errors.Join(errs...)
+	return slices.Concat(answers...), errors.Join(errs...)
 }
 
 // foundIn puts together what the parts find.

@@ -16,7 +16,7 @@ import (
 // sent is a part whose questions and answers go through JSON, as between machines.
 type sent struct{ *Store }
 
-func (s sent) Answer(ctx context.Context, q Question) (a Answer, err error) {
+func (s sent) Answers(ctx context.Context, q Question) (a []Answer, err error) {
 	text, err := json.Marshal(q)
 	if err != nil {
 		return a, err
@@ -25,7 +25,7 @@ func (s sent) Answer(ctx context.Context, q Question) (a Answer, err error) {
 	if err := json.Unmarshal(text, &received); err != nil {
 		return a, err
 	}
-	answer, err := s.Store.Answer(ctx, received)
+	answer, err := s.Store.Answers(ctx, received)
 	if err != nil {
 		return a, err
 	}

@@ -50,8 +50,11 @@ type Request struct {
 // asks all of them.
 type Part struct {
 	Partition int             `json:"partition"`
-	Ask       json.RawMessage `json:"ask,omitempty"`  // what is asked for beside the command, if anything
-	Rows      bool            `json:"rows,omitempty"` // values are to be written as JSON, for who puts them together
+	Ask       json.RawMessage `json:"ask,omitempty"` // what is asked for beside the command, if anything
+	// More are further partitions that are asked the same, as another node is of all that it has in one call. What they
+	// write comes in this order.
+	More []int `json:"more,omitempty"`
+	Rows bool  `json:"rows,omitempty"` // values are to be written as JSON, for who puts them together
 }
 
 // Screen describes where a stream leads.

@@ -37,6 +37,7 @@ type parts struct {
 	cluster *config.Cluster
 	where   cluster.Where
 	control func() (*control.Store, error) // for partitions at rest, opened once
+	tls     func() (*tls.Config, error)    // by which other nodes are asked
 
 	fills bool            // the command may be the first to store something
 	ask   json.RawMessage // what is asked for beside the command; nil: nothing
@@ -78,6 +79,13 @@ func withParts(c *cobra.Command, globals *cli.Globals, f func(*parts) error) (as
 	if p.where, err = cluster.WhereOf(c.Context(), p.cluster.Database); err != nil {
 		return true, &cli.Error{Status: cli.Environment, Err: err}
 	}
+	p.tls = sync.OnceValues(func() (*tls.Config, error) {
+		config, err := ClusterTLS(p.cluster)
+		if err == nil {
+			config.ClientSessionCache = tls.NewLRUClientSessionCache(len(p.where.Nodes)) // who is asked again is known
+		}
+		return config, err
+	})
 	var opened *control.Store
 	p.control = sync.OnceValues(func() (_ *control.Store, err error) {
 		opened, err = p.place.OpenControl(groupOf(c) != "gc")
@@ -196,7 +204,7 @@ func (p *parts) dial(ctx context.Context, node int) (net.Conn, error) {
 	case p.cluster.TLS.CA == "":
 		return nil, errors.New("the configuration's [cluster] has no address and tls to ask it with")
 	}
-	config, err := ClusterTLS(p.cluster)
+	config, err := p.tls()
 	if err != nil {
 		return nil, err
 	}

@@ -6,15 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/remote"
-	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage"
-	"github.com/webrace/webrace/storage/cluster"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -66,8 +67,8 @@ type searchAsk struct {
 
 // searchReply answers it.
 type searchReply struct {
-	fulltext.Answer
-	Texts            []hitText `json:"texts,omitempty"`
+	Answers          []fulltext.Answer `json:"answers,omitempty"`
+	Texts            []hitText         `json:"texts,omitempty"`
 	Indexed, Waiting uint64
 }
 
@@ -80,7 +81,7 @@ func (i indexHere) reply(c *cobra.Command, part *remote.Part) (err error) {
 	var r searchReply
 	switch {
 	case ask.Question != nil:
-		r.Answer, err = i.index.Answer(c.Context(), *ask.Question)
+		r.Answers, err = i.index.Answers(c.Context(), *ask.Question)
 	case ask.Hits != nil:
 		r.Texts, err = i.fragments(c.Context(), ask.Hits, ask.Marks)
 	default:
@@ -103,44 +104,70 @@ func (o *searchOptions) searchParts(c *cobra.Command, p *parts) error {
 	return p.lacking()
 }
 
-// ask asks the search of a partition.
-func (i indexesOfParts) ask(ctx context.Context, partition int, ask searchAsk) (r searchReply, err error) {
+// ask asks the search of partitions of a node, which answer in their order.
+func (i indexesOfParts) ask(ctx context.Context, partitions []int, ask searchAsk) (all []searchReply, err error) {
 	text, err := json.Marshal(ask)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	var out, said bytes.Buffer
 	call := remote.Call{In: strings.NewReader(""), Out: &out, Err: &said}
-	call.Args, call.Part = i.globals.Args, &remote.Part{Partition: partition, Ask: text, Rows: true}
+	call.Args, call.Part = i.globals.Args, &remote.Part{Partition: partitions[0], More: partitions[1:], Ask: text, Rows: true}
 	status, err := i.run(ctx, call)
 	if err == nil && status != cli.OK {
 		text := strings.TrimPrefix(strings.TrimSpace(said.String()), "error: ")
-		err = &cli.Error{Status: status, Err: fmt.Errorf("partition %s: %s", cli.PartitionName(partition), text)}
+		err = &cli.Error{Status: status, Err: fmt.Errorf("partition %s: %s", cli.PartitionName(partitions[0]), text)}
 	}
-	if err == nil {
-		err = json.NewDecoder(&out).Decode(&r)
+	for decoder := json.NewDecoder(&out); err == nil && len(all) < len(partitions); {
+		var r searchReply
+		if err = decoder.Decode(&r); err == nil {
+			all = append(all, r)
+		}
 	}
-	return r, err
+	return all, err
 }
 
-// indexOfPart is the index of a partition.
-type indexOfPart struct {
+// together groups partitions that are asked in one call: all of a node on another machine, and each of this one alone.
+func (i indexesOfParts) together(partitions iter.Seq[int]) (all [][]int) {
+	of := make(map[int][]int)
+	for p := range partitions {
+		if node := i.where.Node[p]; i.dirOf(node) == "" {
+			of[node] = append(of[node], p)
+		} else {
+			all = append(all, []int{p})
+		}
+	}
+	return slices.AppendSeq(all, maps.Values(of))
+}
+
+// indexesTogether are the indexes of partitions that are asked in one call.
+type indexesTogether struct {
 	indexesOfParts
-	partition int
+	partitions []int
 }
 
-// Answer answers nothing for a partition of a node that cannot be reached, which is said in the end.
-func (i indexOfPart) Answer(ctx context.Context, q fulltext.Question) (fulltext.Answer, error) {
-	r, err := i.ask(ctx, i.partition, searchAsk{Question: &q})
+// Answers answers nothing for partitions of a node that cannot be reached, which is said in the end.
+func (i indexesTogether) Answers(ctx context.Context, q fulltext.Question) (all []fulltext.Answer, err error) {
+	replies, err := i.ask(ctx, i.partitions, searchAsk{Question: &q})
 	if errors.As(err, new(*unreachable)) {
-		return fulltext.Answer{Statistics: &fulltext.Statistics{}}, nil
+		return nil, nil
 	}
-	return r.Answer, err
+	for _, r := range replies {
+		all = append(all, r.Answers...)
+	}
+	return all, err
+}
+
+func (i indexesOfParts) everywhere() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for p := 0; p < i.where.Partitions && yield(p); p++ {
+		}
+	}
 }
 
 func (i indexesOfParts) all() (all []fulltext.Part) {
-	for p := range i.where.Partitions {
-		all = append(all, indexOfPart{i, p})
+	for _, partitions := range i.together(i.everywhere()) {
+		all = append(all, indexesTogether{i, partitions})
 	}
 	return all
 }
@@ -154,48 +181,46 @@ func (i indexesOfParts) suggest(ctx context.Context, text string) (string, error
 }
 
 func (i indexesOfParts) sizes(ctx context.Context) (indexed, waiting uint64, err error) {
-	for p := range i.where.Partitions {
-		r, err := i.ask(ctx, p, searchAsk{})
+	for _, partitions := range i.together(i.everywhere()) {
+		replies, err := i.ask(ctx, partitions, searchAsk{})
 		if err != nil && !errors.As(err, new(*unreachable)) {
 			return 0, 0, err
 		}
-		indexed, waiting = indexed+r.Indexed, waiting+r.Waiting
+		for _, r := range replies {
+			indexed, waiting = indexed+r.Indexed, waiting+r.Waiting
+		}
 	}
 	return indexed, waiting, nil
 }
 
-// fragments asks each partition that has hits for the texts of all of these.
+// fragments asks the partitions that have hits for the texts of these: of one that another has, a partition says
+// nothing.
 func (i indexesOfParts) fragments(ctx context.Context, hits []fulltext.Hit, marks fulltext.Marks) ([]hitText, error) {
-	of := make(map[int][]int)
-	for n, hit := range hits {
-		p := cluster.PartitionOf(urlnorm.Host(hit.URL), i.where.Partitions)
-		of[p] = append(of[p], n)
+	homes := make(map[int]bool)
+	for _, hit := range hits {
+		homes[i.homeOf(hit.URL)] = true
 	}
 	all := make([]hitText, len(hits))
 	var mu sync.Mutex
 	var errs []error
 	var asking sync.WaitGroup
-	for p, mine := range of {
+	for _, partitions := range i.together(maps.Keys(homes)) {
 		asking.Go(func() {
-			ask := searchAsk{Marks: marks}
-			for _, n := range mine {
-				ask.Hits = append(ask.Hits, hits[n])
-			}
-			r, err := i.ask(ctx, p, ask)
-			if err == nil && len(r.Texts) != len(mine) {
-				err = fmt.Errorf("partition %s: it answers for %d hits of %d", cli.PartitionName(p), len(r.Texts), len(mine))
-			}
+			replies, err := i.ask(ctx, partitions, searchAsk{Hits: hits, Marks: marks})
 			mu.Lock()
 			defer mu.Unlock()
-			for k, n := range mine {
-				if err == nil {
-					all[n] = r.Texts[k]
-				} else if errors.As(err, new(*unreachable)) {
-					all[n].Unread = err.Error()
-				}
-			}
 			if err != nil && !errors.As(err, new(*unreachable)) {
 				errs = append(errs, err)
+			}
+			for n, hit := range hits {
+				at := slices.Index(partitions, i.homeOf(hit.URL))
+				switch {
+				case at < 0:
+				case at < len(replies) && n < len(replies[at].Texts):
+					all[n] = replies[at].Texts[n]
+				case err != nil:
+					all[n].Unread = err.Error()
+				}
 			}
 		})
 	}
