@@ -79,6 +79,8 @@ func TestWhatANodeDoesNotDoIsRefused(t *testing.T) {
 		mustRefuse(t, cli.Usage, says, append(args, "--config", c.nodes[0])...)
 	}
 	c.run()
+	mustRefuse(t, cli.Usage, "name one of its partitions with --data", "store", "cache", "import", urds, "--config", c.nodes[0])
+	mustRefuse(t, cli.Usage, "name one of its partitions with --data", "store", "cache", "export", "--wacz", "x.wacz", "--config", c.nodes[0])
 	for _, args := range [][]string{{"quads", "stats"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
 		mustRefuse(t, cli.Usage, "this is done of each of its partitions, which are data directories, as --data "+c.partition(0), append([]string{"store"}, append(args, "--config", c.nodes[0])...)...)
 	}

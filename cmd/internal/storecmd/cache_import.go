@@ -41,6 +41,9 @@ the status is 2.`,
 		Example: "  webrace-store cache import crawl-*.warc.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
+			if asksParts(c, globals) {
+				return cli.Wrongf("cache import stores what there is in files in one data directory, and this is a node of a cluster, which has several: name one of its partitions with --data")
+			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 			defer stop()
 			paths, given := make([]string, len(files)), map[string]string{}
