@@ -24,12 +24,36 @@ func benchCluster(b *bench) error {
 		if err := b.annotationsOfWriters(s); err != nil {
 			return err
 		}
-		return b.changeInMatchers(s)
+		if err := b.changeInMatchers(s); err != nil {
+			return err
+		}
+		return b.crawlsOfClusters(s)
 	})
+}
+
+// crawlsOfClusters has the program crawl as nodes of clusters.
+func (b *bench) crawlsOfClusters(s *sharedStore) error {
+	dir, err := os.MkdirTemp("", "webrace-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	c := &clusterCrawl{crawlBench: &crawlBench{dir: dir}, server: s.server, h: s.h}
+	if err := c.build(); err != nil {
+		return err
+	}
+	for _, measure := range []func(*bench) error{c.cpu, c.scale, c.kills, c.atRest} {
+		if err := measure(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sharedStore is a control store in a database of a server, that several may open.
 type sharedStore struct {
+	server        *postgres.Server
+	h             *harness
 	database, key string
 	opened        []*control.Store
 }
@@ -51,7 +75,8 @@ func onServer(f func(s *sharedStore) error) (err error) {
 	defer os.RemoveAll(dir)
 	var h harness
 	defer func() { err = errors.Join(err, h.end(recover())) }()
-	s := &sharedStore{database: postgres.New(&h, postgres.Options{Fsync: true}).Database(&h), key: filepath.Join(dir, control.KeyFile)}
+	server := postgres.New(&h, postgres.Options{Fsync: true})
+	s := &sharedStore{server: server, h: &h, database: server.Database(&h), key: filepath.Join(dir, control.KeyFile)}
 	err = f(s)
 	for _, store := range s.opened {
 		err = errors.Join(err, store.Close())

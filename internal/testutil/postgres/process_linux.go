@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/user"
@@ -76,6 +77,24 @@ func (s *Server) signalAll(signal syscall.Signal) error {
 	return nil
 }
 
+// CPU returns the processor time that a server has used since it was started: of its processes, and of those that have
+// ended.
+func (s *Server) CPU() (used time.Duration) {
+	const tick = time.Second / 100 // USER_HZ, the same on all of Linux
+	parent := s.process.Process.Pid
+	for _, process := range append([]int{parent}, children(parent)...) {
+		fields := stat(fmt.Sprintf("/proc/%d/stat", process))
+		if len(fields) < 15 {
+			continue // it has ended meanwhile, and its parent has its time
+		}
+		for _, field := range fields[11:15] { // its own in user mode and in the kernel, and that of children
+			ticks, _ := strconv.ParseInt(field, 10, 64) // a number on Linux
+			used += time.Duration(ticks) * tick
+		}
+	}
+	return used
+}
+
 func (s *Server) freeze() error { return s.signalAll(syscall.SIGSTOP) }
 
 func (s *Server) thaw() error { return s.signalAll(syscall.SIGCONT) }
@@ -84,7 +103,7 @@ func (s *Server) thaw() error { return s.signalAll(syscall.SIGCONT) }
 func children(parent int) (found []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed
 	for _, file := range all {
-		if _, of := stat(file); of == strconv.Itoa(parent) {
+		if fields := stat(file); len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
 			process, _ := strconv.Atoi(filepath.Base(filepath.Dir(file))) // as the pattern has it
 			found = append(found, process)
 		}
@@ -94,17 +113,13 @@ func children(parent int) (found []int) {
 
 // ended reports whether a process has ended, waited for or not.
 func ended(process int) bool {
-	state, _ := stat(fmt.Sprintf("/proc/%d/stat", process))
-	return state == "" || state == "Z" || state == "X"
+	fields := stat(fmt.Sprintf("/proc/%d/stat", process))
+	return len(fields) == 0 || fields[0] == "Z" || fields[0] == "X"
 }
 
-// stat returns the state and the parent of a process; nothing if there is none. Its name, in parentheses, may be
-// anything.
-func stat(file string) (state, parent string) {
+// stat returns what the system tells of a process behind its name, which may be anything: its state, its parent and so
+// on, as in proc(5); nothing if there is none.
+func stat(file string) []string {
 	content, _ := os.ReadFile(file)
-	fields := strings.Fields(string(content[strings.LastIndexByte(string(content), ')')+1:]))
-	if len(fields) < 2 {
-		return "", ""
-	}
-	return fields[0], fields[1]
+	return strings.Fields(string(content[bytes.LastIndexByte(content, ')')+1:]))
 }

@@ -2,7 +2,10 @@
 
 package postgres
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // Servers are run on Linux alone: [newest] finds Debian's.
 
@@ -11,6 +14,9 @@ func attributes() *syscall.SysProcAttr { return nil }
 func giveAway(string) error { return nil }
 
 func (s *Server) kill() error { return nil }
+
+// CPU returns nothing where no server runs.
+func (s *Server) CPU() time.Duration { return 0 }
 
 func (s *Server) freeze() error { return nil }
 
