@@ -126,8 +126,8 @@ func (c *clusterCrawl) crawl(f *farm, p crawlers) (all clusterRun, err error) {
 	return all, err
 }
 
-// What a crawl by a cluster may take: of the processor, as a multiple of what one machine takes, and of PostgreSQL, in µs
-// a page; and of memory.
+// What a crawl by a cluster may take: of the processor, as a multiple of what one machine takes, and of PostgreSQL, in
+// µs a page; and of memory.
 const (
 	clusterLimit   = 1.1
 	postgresLimit  = 60

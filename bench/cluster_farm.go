@@ -15,8 +15,8 @@ import (
 	"github.com/webrace/webrace/storage/cluster"
 )
 
-// farm is sites on loopback, each at an address of its own, which lead to each other. All of it is reached from the first
-// page of the first site.
+// farm is sites on loopback, each at an address of its own, which lead to each other. All of it is reached from the
+// first page of the first site.
 type farm struct {
 	hosts []string // with the port that all have
 	pages int      // of a site
@@ -116,7 +116,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// page is the same each time. Each leads to two that nothing else needs to lead to; the first one of all leads to all sites.
+// page is the same each time. Each leads to two that nothing else needs to lead to; the first one of all leads to all
+// sites.
 func (f *farm) page(host string, n int) string {
 	var b strings.Builder
 	random := rand.New(rand.NewPCG(uint64(n), uint64(len(host))+hashOf(host)))

@@ -57,6 +57,7 @@ type Cluster struct {
 	turns   chan struct{} // a turn is to be taken soon
 	soon    atomic.Bool   // something may have changed in the database
 	looked  time.Time     // when it was asked last
+	noted   time.Time     // when it was noted last what waits for nothing
 
 	mu    sync.Mutex
 	links map[place]*attached

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/webrace/webrace/storage/frontier"
 )
@@ -68,9 +69,10 @@ func (o *outbox) close() []parcel {
 	return o.waiting
 }
 
-// sendAll sends what comes into the outbox until the node is closed. What comes while a transaction is under way is
-// sent in the next one.
+// sendAll sends what comes into the outbox until the node is closed. What comes while a transaction is under way, or
+// soon after it, is sent in the next one.
 func (c *Cluster) sendAll() {
+	var sent time.Time
 	for {
 		select {
 		case <-c.out.signal:
@@ -80,6 +82,12 @@ func (c *Cluster) sendAll() {
 			}
 			return
 		}
+		select {
+		case <-time.After(c.options.askEvery - time.Since(sent)):
+		case <-c.ended.Done():
+			continue // it is closed
+		}
+		sent = time.Now()
 		for some := c.out.take(); some != nil; some = c.out.take() {
 			err := c.put(some)
 			for _, p := range some {

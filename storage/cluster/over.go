@@ -95,10 +95,11 @@ func (c *Cluster) endRuns(all []*attached, asks bool) error {
 	return nil
 }
 
-// isIdle reports whether a queue has nothing left to do, which it does not know while something is not durable yet.
+// isIdle reports whether a queue has nothing left to do, and all that waits for nothing is noted: what is not by the
+// end of the run would keep passes from ending. What is received and not durable yet the queue does not know.
 func (a *attached) isIdle() (idle bool) {
 	if a.receiving.Load() == 0 {
-		a.call(func(to frontier.Receiver) { idle = to.Idle() })
+		a.call(func(to frontier.Receiver) { idle = to.Idle() && !slices.Contains(to.Pending(a.waiting()), false) })
 	}
 	return idle
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// askEvery is how often the queues are asked what has become of them, which costs nothing; and how often at most the
-// database is asked.
-const askEvery = 50 * time.Millisecond
+// askEvery is how often the queues are asked what has become of them; and how often at most the database is, and
+// envelopes leave. A transaction takes more of a server than what is in it.
+const askEvery = 100 * time.Millisecond
 
 func (c *Cluster) turnSoon() {
 	select {
@@ -71,9 +71,11 @@ func (c *Cluster) turn() error {
 		c.soon.Store(false)
 		c.looked = time.Now()
 	}
-	steps := []func([]*attached) error{c.begin, c.receiveNear, c.notePending}
+	steps := []func([]*attached) error{c.begin, c.receiveNear}
 	if asks {
 		steps = []func([]*attached) error{c.begin, c.receiveAll, c.receiveNear, c.notePending, c.endPasses}
+	} else if time.Since(c.noted) >= c.options.askEvery {
+		steps = append(steps, c.notePending)
 	}
 	for _, step := range steps {
 		if err := step(all); err != nil {
@@ -149,14 +151,21 @@ func placesOf(all []*attached) (pipelines []string, partitions []int) {
 	return pipelines, partitions
 }
 
+// waiting returns the passes that are noted as waiting for URLs.
+func (a *attached) waiting() []frontier.Pass {
+	noted := make([]frontier.Pass, 0, len(a.pending))
+	for crawl, w := range a.pending {
+		noted = append(noted, frontier.Pass{Crawl: crawl, Number: w.number})
+	}
+	return noted
+}
+
 // notePending notes the passes that wait for nothing here any more.
 func (c *Cluster) notePending(all []*attached) error {
+	c.noted = time.Now()
 	var n note
 	for _, a := range all {
-		noted := make([]frontier.Pass, 0, len(a.pending))
-		for crawl, w := range a.pending {
-			noted = append(noted, frontier.Pass{Crawl: crawl, Number: w.number})
-		}
+		noted := a.waiting()
 		if len(noted) == 0 || a.receiving.Load() > 0 { // what is not durable yet is not seen as waiting
 			continue
 		}
