@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,22 +16,27 @@ import (
 func newLint(globals *cli.Globals) *cobra.Command {
 	var asJSON, fix bool
 	c := &cobra.Command{
-		Use:   "lint",
+		Use:   "lint [PIPELINE ...]",
 		Short: "check the configuration, and show everything that is wrong with it",
 		Example: `  webrace-run lint
+  webrace-run lint webrace search                    these two alone: what others want may be missing here
   webrace-run lint --fix                             write what is deprecated as it is written now
   webrace-run lint --config my.toml --json`,
 		Long: `lint reads pipelines.toml and what it includes. It touches neither the network nor a
 store, and no file without --fix. What works, but is deprecated or may lose or repeat
 something, is a warning.`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			loaded, err := globals.Load(config.LoadOptions{})
+		ValidArgsFunction: globals.CompletePipelines,
+		RunE: func(c *cobra.Command, names []string) error {
+			options := config.LoadOptions{Run: names}
+			if len(names) == 0 {
+				options.Run = nil // all
+			}
+			loaded, err := globals.Load(options)
 			if fix {
 				if err := fixDeprecated(c.ErrOrStderr(), warningsOf(loaded, err)); err != nil {
 					return err
 				}
-				loaded, err = globals.Load(config.LoadOptions{})
+				loaded, err = globals.Load(options)
 			}
 			if asJSON {
 				if err == nil && len(loaded.Warnings) > 0 {
@@ -39,7 +45,7 @@ something, is a warning.`,
 				return findingsJSON(c, err, cli.Usage)
 			}
 			if err == nil {
-				showWarnings(c, loaded)
+				showWarnings(c, cmp.Or(len(names), len(loaded.Pipelines)), loaded.Warnings)
 			}
 			return err
 		},
@@ -49,17 +55,17 @@ something, is a warning.`,
 	return c
 }
 
-// showWarnings shows the warnings of a configuration with which nothing is wrong.
-func showWarnings(c *cobra.Command, loaded *config.Config) {
+// showWarnings shows the warnings of a configuration with which nothing is wrong, of which so many pipelines were checked.
+func showWarnings(c *cobra.Command, pipelines int, warnings finding.List) {
 	said := "nothing wrong"
-	if n := len(loaded.Warnings); n > 0 {
+	if n := len(warnings); n > 0 {
 		said = cli.Count(n, "warning")
-		if slices.ContainsFunc(loaded.Warnings, hasEdit) {
+		if slices.ContainsFunc(warnings, hasEdit) {
 			said += "; lint --fix writes it as it is written now"
 		}
-		cli.Report(c.ErrOrStderr(), loaded.Warnings)
+		cli.Report(c.ErrOrStderr(), warnings)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s, %s\n", cli.Count(len(loaded.Pipelines), "pipeline"), said)
+	fmt.Fprintf(c.OutOrStdout(), "%s, %s\n", cli.Count(pipelines, "pipeline"), said)
 }
 
 // warningsOf returns the warnings about a configuration, with which something may be wrong besides.
