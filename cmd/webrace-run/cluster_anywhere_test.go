@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -192,7 +191,7 @@ func (c *clusterOf) mustSearchAsOneMachine(f *federation, alone []string) {
 	pages, ofOnePage := make(map[string]string), []string(nil)
 	for _, line := range documents(c.t, alone...) {
 		url, _, _ := strings.Cut(line, "\t")
-		pages[url] = readFromSite(c.t, url)
+		pages[url] = wordsOf(c.t, url)
 		ofOnePage = append(ofOnePage, regexp.MustCompile(`\bw\d+\b`).FindString(pages[url]))
 	}
 	random := rand.New(rand.NewPCG(3, 30))
@@ -250,19 +249,10 @@ func (c *clusterOf) mustFindWhatIsThere(node int, words []string, pages map[stri
 	mustBeAlike(c.t, fmt.Sprint("pages with ", words), want, got)
 }
 
-// readFromSite asks a site itself for a page, and returns what is on it.
-func readFromSite(t *testing.T, url string) string {
+// wordsOf asks a site itself for a page, and returns what is on it.
+func wordsOf(t *testing.T, url string) string {
 	t.Helper()
-	response, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(body), " ")
+	return anchor.ReplaceAllString(read(t, url), " ")
 }
 
 // mustExportAsOneMachine compares the records of an export of a node with those of one machine, as zcat and grep see

@@ -443,13 +443,3 @@ func (s *listSite) read() (told []string) {
 	s.log = nil
 	return told
 }
-
-// ledTo returns the next page to which a page of a list that is paged by a cursor leads; empty for none.
-func (s *listSite) ledTo(body string) string {
-	if m := cursor.FindStringSubmatch(body); m != nil {
-		return "page " + m[1]
-	}
-	return ""
-}
-
-var cursor = regexp.MustCompile(`<a href='[^']*[?]after=(\d+)'>next</a>`)
