@@ -19,13 +19,13 @@ func (s *stage) leadsNowhere(links *webrace.Links, o frontier.Offered) string {
 		return frontier.InACircle + ": " + o.Circle
 	case o.Refused[frontier.Redirects] > 0:
 		return fmt.Sprintf("redirects further, to %s, which would be more than %d redirects in a row (frontier.redirects)", links.URLs[0], links.Redirects-1)
+	case o.Refused[frontier.Away] > 0:
+		return fmt.Sprintf("redirected away for a while, to %s: it has given a document itself, so that is not followed (frontier.start_redirects)", links.URLs[0])
 	case o.Accepted == 0 && fromStart(links):
 		switch why := refusalOf(o); why {
 		case "":
 		case frontier.Scope.String():
 			return fmt.Sprintf("redirects to %s, which lies out of the scope of its crawl (frontier.start_redirects)", links.URLs[0])
-		case frontier.Away.String():
-			return fmt.Sprintf("redirected away for a while, to %s: it has given a document itself, so that is not followed (frontier.start_redirects)", links.URLs[0])
 		default:
 			return fmt.Sprintf("redirects to %s, which is refused by the frontier: %s", links.URLs[0], why)
 		}

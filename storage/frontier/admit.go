@@ -292,7 +292,12 @@ func (o *offer) apply(ch *changes) error {
 	}
 	o.succeed()
 	for i := range o.candidates {
-		why, err := o.accept(ch, &o.candidates[i])
+		if followed, err := o.keepHome(ch, &o.candidates[i]); err != nil {
+			return err
+		} else if !followed {
+			continue // no crawl has come to it: there is nothing to remember
+		}
+		why, err := ch.accept(&o.candidates[i])
 		if err != nil {
 			return err
 		}
@@ -322,14 +327,6 @@ func (o *offer) apply(ch *changes) error {
 		return o.leave(ch)
 	}
 	return nil
-}
-
-// accept queues a URL, unless the offer leads a start away there.
-func (o *offer) accept(ch *changes, cand *candidate) (Reason, error) {
-	if away, err := ch.ledAway(o.redirect, cand); away || err != nil {
-		return Away, err
-	}
-	return ch.accept(cand)
 }
 
 // note adds to the totals of this run.

@@ -10,6 +10,18 @@ import (
 // led before, as by a cookie wall or to the language of its reader, it may lead again; and nobody is sent away who is
 // only sent to another spelling of the same address.
 
+// keepHome takes out of the bids for a URL those of starts that the offer leads away there, and reports whether any is
+// left: crawls that came to the redirect from another page follow it.
+func (o *offer) keepHome(ch *changes, to *candidate) (followed bool, err error) {
+	away, err := ch.ledAway(o.redirect, to)
+	if !away || err != nil {
+		return true, err
+	}
+	o.result.Refused[Away]++
+	to.bids = slices.DeleteFunc(to.bids, func(b bid) bool { return b.distance == 0 })
+	return len(to.bids) > 0, nil
+}
+
 // ledAway reports whether a redirect for a while leads clients of a start away from its own documents.
 func (c *changes) ledAway(from *redirect, to *candidate) (bool, error) {
 	if from == nil || from.permanent || c.q.opt.StartRedirects == Anywhere || bare(from.url) == bare(to.url) {

@@ -33,12 +33,9 @@ func (o *offer) depart(ch *changes) error {
 		p := &o.parcels[i]
 		kept := p.candidates[:0]
 		for _, cand := range p.candidates {
-			away, err := ch.ledAway(o.redirect, &cand)
-			if err != nil {
+			if followed, err := o.keepHome(ch, &cand); err != nil {
 				return err
-			}
-			if away {
-				o.result.Refused[Away]++
+			} else if !followed {
 				continue
 			}
 			if err := o.land(ch, &cand); err != nil {
