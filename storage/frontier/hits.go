@@ -51,11 +51,33 @@ func (o *offer) lead() {
 	}
 	l.hits.join(o.hits)
 	o.hits = nil
-	if r := l.request; o.links.Via == webrace.ViaLink && o.q.opt.LedTo != nil && !r.Stored {
-		o.visit, o.instead = r.Visit, r.Instead
+	if r := l.request; (o.links.Via == webrace.ViaLink || o.links.Via == webrace.ViaFeed) && o.q.opt.LedTo != nil {
+		if o.visit, o.instead = r.Visit, r.Instead; r.Stored {
+			o.visit, o.instead = shownBefore(&r), webrace.Instead{}
+		}
 	}
 	l.led = true
 	l.callUpSoon()
+}
+
+// shownBefore returns the visit of a document that another crawl came to first in this round, as of the version that
+// those who come now were shown last; nil if that is the one at hand, or none.
+func shownBefore(r *webrace.Request) *webrace.Visit {
+	if r.Visit == nil {
+		return nil
+	}
+	last := 0
+	for _, reach := range r.Reach {
+		for _, s := range webrace.ShownOf(r.Visit.Shown, reach.Crawl) {
+			last = max(last, s.Version)
+		}
+	}
+	if last == 0 || last >= r.Visit.Version {
+		return nil
+	}
+	v := *r.Visit
+	v.Version, v.Links, v.Placeholder = last, nil, webrace.Placeholder{}
+	return &v
 }
 
 // takeHits returns the hits of a lease that has ended.

@@ -25,7 +25,11 @@ import (
 // inherit lets the crawls of a candidate go on there from where they were with the document that has moved there for
 // good, and reports whether any does.
 func (c *changes) inherit(rec *record, cand *candidate) (inherits bool, err error) {
-	for _, former := range c.formers(rec, cand) {
+	formers, err := c.formers(rec, cand)
+	if err != nil {
+		return false, err
+	}
+	for _, former := range formers {
 		if inherits, err = c.inheritFrom(former, rec, cand); inherits || err != nil {
 			break
 		}
@@ -34,10 +38,21 @@ func (c *changes) inherit(rec *record, cand *candidate) (inherits bool, err erro
 }
 
 // formers returns where the document of a candidate may have been before: the URL that redirects there for good; or,
-// of one that a crawl finds on a site to which its start has moved, that of the same page on the site before.
-func (c *changes) formers(rec *record, cand *candidate) (all []*redirect) {
+// of one that a crawl finds on a site to which its start has moved, that of the same page on the site before. Of one to
+// which another crawl has found that the document moved, it is what that found.
+func (c *changes) formers(rec *record, cand *candidate) (all []*redirect, err error) {
 	if cand.former != nil {
-		return []*redirect{cand.former}
+		return []*redirect{cand.former}, nil
+	}
+	if slices.ContainsFunc(rec.marks, func(m mark) bool { return m.version > 0 }) &&
+		slices.ContainsFunc(cand.bids, func(b bid) bool { m := rec.mark(b.crawl.number); return m != nil && m.version == 0 }) {
+		v, err := c.visit(cand.id)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil && v.Former.URL != "" {
+			all = append(all, &redirect{from: identify(cand.secret, v.Former.URL), url: v.Former.URL, target: cand.url, permanent: true})
+		}
 	}
 	for _, b := range cand.bids {
 		p := b.crawl.pass()
@@ -48,7 +63,7 @@ func (c *changes) formers(rec *record, cand *candidate) (all []*redirect) {
 			all = append(all, &redirect{from: identify(cand.secret, url), url: url})
 		}
 	}
-	return all
+	return all, nil
 }
 
 func (c *changes) inheritFrom(former *redirect, rec *record, cand *candidate) (bool, error) {
@@ -56,14 +71,14 @@ func (c *changes) inheritFrom(former *redirect, rec *record, cand *candidate) (b
 		return false, nil
 	}
 	from, err := c.record(former.from)
-	if err != nil || former != cand.former && from.redirect != "" {
+	if err != nil || !former.permanent && from.redirect != "" {
 		return false, err // it has moved elsewhere
 	}
 	type heir struct{ now, before *mark }
 	var heirs []heir
-	for _, b := range cand.bids {
-		h := heir{rec.mark(b.crawl.number), from.mark(b.crawl.number)}
-		if h.now != nil && h.before != nil && h.before.version > 0 {
+	for i := range rec.marks { // those too that came by a link before another was redirected
+		h := heir{&rec.marks[i], from.mark(rec.marks[i].crawl)}
+		if h.before != nil && h.before.version > 0 && (former.permanent || bidsFor(cand, h.now.crawl)) {
 			heirs = append(heirs, h)
 		}
 	}
@@ -88,6 +103,10 @@ func (c *changes) inheritFrom(former *redirect, rec *record, cand *candidate) (b
 	}
 	rec.dirty = true
 	return true, nil
+}
+
+func bidsFor(cand *candidate, crawl uint32) bool {
+	return slices.ContainsFunc(cand.bids, func(b bid) bool { return b.crawl.number == crawl })
 }
 
 // bequeath lets the visit of a candidate know what that of its former URL does, unless it knows a document already. It
