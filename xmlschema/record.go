@@ -30,6 +30,7 @@ type Record struct {
 	Explain    *RecordExplain    `json:"explain,omitzero" doc:"why it was made: relevance, threshold, and keywords with key, weight and hits in title, heading, body and navigation, saturation and share"`
 	Also       RecordAlso        `json:"also,omitzero" doc:"where else the same text stands, or nearly the same: count, and documents with uri and version"`
 	Twins      *RecordTwins      `json:"twins,omitzero" doc:"before it is stored: ids of annotations of the same for other URDs of the owner, and the uri of its own URD; with one that is there it is listed"`
+	Former     string            `json:"former,omitzero" doc:"before it is stored: the URL at which the document was before it moved for good, which it is no mirror of"`
 	Values     map[string]string `json:"values,omitempty" doc:"what stages have added, by name"`
 }
 
@@ -107,7 +108,7 @@ func (a *ACI) Record() Record {
 			a.Docbase.Digest, a.Docbase.Version, a.Docbase.Since, a.Docbase.Secret, Fingerprint(a.Docbase.Likeness),
 			Fingerprint(a.Docbase.Shown), Fingerprint(a.Docbase.Matched), a.Docbase.Name,
 		},
-		Expired: a.Expired, Also: RecordAlso{Count: a.Also.Count}, Twins: (*RecordTwins)(a.Twins), Values: a.Values,
+		Expired: a.Expired, Also: RecordAlso{Count: a.Also.Count}, Twins: (*RecordTwins)(a.Twins), Former: a.Former, Values: a.Values,
 	}
 	if !r.UpdateTime.IsZero() {
 		r.UpdateTime = r.UpdateTime.UTC()
@@ -133,7 +134,7 @@ func (r *Record) ACI() *ACI {
 			Digest: r.Docbase.Digest, Version: r.Docbase.Version, Since: r.Docbase.Since, Secret: r.Docbase.Secret,
 			Likeness: uint64(r.Docbase.Likeness), Shown: uint64(r.Docbase.Shown), Matched: uint64(r.Docbase.Matched), Name: r.Docbase.Name,
 		},
-		Expired: r.Expired, Also: Also{Count: r.Also.Count}, Twins: (*Twins)(r.Twins), Values: r.Values,
+		Expired: r.Expired, Also: Also{Count: r.Also.Count}, Twins: (*Twins)(r.Twins), Former: r.Former, Values: r.Values,
 	}
 	for _, m := range r.Also.Documents {
 		a.Also.Documents = append(a.Also.Documents, Mirror(m))

@@ -328,6 +328,9 @@ func (m *matching) emit(ctx context.Context, n newAlert) error {
 		m.annotated = annotate.Of(m.document)
 	}
 	aci := m.annotated.ACI(n.urd.URD, n.alert, n.seen)
+	if v := m.document.Visit; v != nil {
+		aci.Former = v.Former.URL
+	}
 	var err error
 	if aci.Twins, err = m.twins(ctx, n.urd, aci); err != nil {
 		return err

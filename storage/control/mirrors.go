@@ -18,6 +18,8 @@ import (
 // are the same if all that the URD is shown of both documents is, or if it differs in few words and what matched is
 // the same; texts of a few words have no fingerprints, and are never mirrors.
 //
+// A document that has moved is no mirror of what it was at its former URL.
+//
 // A document that was listed in an ACI before, in an earlier version, is no mirror of it any more: its text had gone
 // and has come back, which is news.
 
@@ -99,8 +101,12 @@ func printsOf(a *xmlschema.ACI) (prints, bool) {
 	of := func(what string, print uint64) int64 {
 		return int64(xxhash.Sum64String(fmt.Sprintf("%s %016x %s", what, print, a.URD)))
 	}
-	document := int64(xxhash.Sum64String(d.Secret + " " + a.URI))
-	return prints{document, of("text", d.Shown), of("matched", d.Matched), int64(d.Likeness)}, d.Shown != 0
+	return prints{hashOf(a, a.URI), of("text", d.Shown), of("matched", d.Matched), int64(d.Likeness)}, d.Shown != 0
+}
+
+// hashOf identifies what an ACI's credentials show at a URL.
+func hashOf(a *xmlschema.ACI, url string) int64 {
+	return int64(xxhash.Sum64String(a.Docbase.Secret + " " + url))
 }
 
 // lookUp finds the ACIs that a group may be listed in, and which of it are.
@@ -163,13 +169,16 @@ func (m *mirrors) likely(r *row, back func(candidate) (further bool)) {
 	if !known {
 		return
 	}
+	isOther := func(c candidate) bool {
+		return c.document != p.document && (r.Former == "" || c.document != hashOf(r.ACI, r.Former))
+	}
 	for _, c := range m.texts[p.text] {
-		if c.document != p.document && !back(c) {
+		if isOther(c) && !back(c) {
 			return
 		}
 	}
 	for _, c := range m.matches[p.matched] {
-		if c.document != p.document && simhash.Alike(c.likeness, r.Docbase.Likeness) && !back(c) {
+		if isOther(c) && simhash.Alike(c.likeness, r.Docbase.Likeness) && !back(c) {
 			return
 		}
 	}

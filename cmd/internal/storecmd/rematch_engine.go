@@ -149,7 +149,7 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 		return true, err
 	}
 	var last *objects.Version
-	first := versions[0].Number
+	former, first := "", versions[0].Number
 	if r.allVersions {
 		if versions, err = r.withFormer(versions); err != nil {
 			return true, err
@@ -183,6 +183,9 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 			return true, ctx.Err()
 		}
 		moving, failure := &moving{cache: r.cache, d: document, before: last, origins: known.origins(), instead: known.instead()}, error(nil)
+		if last != nil && last.URL != v.URL {
+			former = last.URL
+		}
 		last = &v
 		for i, interest := range asked {
 			if parts[i].Err != nil {
@@ -211,7 +214,9 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 			if alert == nil || v.FetchedAt.Before(r.since) || v.Number < first {
 				continue
 			}
-			told, err := r.tell(ctx, interest, annotate.ACI(interest.URD, *alert, document.document(), since))
+			aci := annotate.ACI(interest.URD, *alert, document.document(), since)
+			aci.Former = former
+			told, err := r.tell(ctx, interest, aci)
 			if err != nil {
 				return true, err
 			}
@@ -385,12 +390,12 @@ func (m *mirrors) add(aci *xmlschema.ACI) bool {
 		return false
 	}
 	for _, first := range m.text[d.Shown] {
-		if first.lists(aci.URI) {
+		if first.lists(aci) {
 			return true
 		}
 	}
 	for _, first := range m.matched[d.Matched] {
-		if simhash.Alike(first.likeness, d.Likeness) && first.lists(aci.URI) {
+		if simhash.Alike(first.likeness, d.Likeness) && first.lists(aci) {
 			return true
 		}
 	}
@@ -402,11 +407,11 @@ func (m *mirrors) add(aci *xmlschema.ACI) bool {
 	return false
 }
 
-// lists adds a document, unless it is the first, or was added in an earlier version.
-func (f *firstOf) lists(uri string) bool {
-	if f.uri == uri || f.listed[uri] {
+// lists adds a document, unless it is the first, moved from there, or was added in an earlier version.
+func (f *firstOf) lists(aci *xmlschema.ACI) bool {
+	if f.uri == aci.URI || f.uri == aci.Former || f.listed[aci.URI] {
 		return false
 	}
-	f.listed[uri] = true
+	f.listed[aci.URI] = true
 	return true
 }
