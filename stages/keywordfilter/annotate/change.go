@@ -93,7 +93,7 @@ func changeSize(u *xmlschema.URD, size int) int {
 // to tell.
 func (c Change) Say(u *xmlschema.URD, a *match.Alert, size int) (tells bool) {
 	switch {
-	case u.AnyChange() && c.None:
+	case c.None:
 		return false
 	case c.Summary == "":
 	case u.AnyChange() || a.Summary == "":
