@@ -12,7 +12,7 @@ var oracleParts = []string{"a", "b"}
 type oracleProse struct {
 	*oracleSite
 	*oracleDocument
-	at      string
+	*oraclePlace
 	heading oracleBlock
 	blocks  []oracleBlock
 	gone    []oracleBlock
@@ -20,15 +20,13 @@ type oracleProse struct {
 }
 
 func newOracleProse(s *oracleSite) *oracleProse {
-	p := &oracleProse{oracleSite: s, oracleDocument: new(oracleDocument), at: fmt.Sprint("/page", s.number())}
+	p := &oracleProse{oracleSite: s, oracleDocument: new(oracleDocument), oraclePlace: s.newPlace("page")}
 	p.heading = oracleBlock{words: s.words(), counts: 2}
 	for range 2 + s.IntN(5) {
 		p.blocks = append(p.blocks, p.block())
 	}
 	return p
 }
-
-func (p *oracleProse) address() string { return p.at }
 
 func (p *oracleProse) rules() (language string, parts []string) { return "css", oracleParts }
 

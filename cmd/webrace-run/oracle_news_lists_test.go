@@ -18,22 +18,20 @@ type oracleEntry struct {
 type oracleList struct {
 	*oracleSite
 	*oracleDocument
-	at      string
+	*oraclePlace
 	entries []oracleEntry
 	gone    []oracleEntry
 	built   int // when it was built, which is nobody's news
 	leads   bool
 }
 
-func (s *oracleSite) newList(address string, leads bool) *oracleList {
-	l := &oracleList{oracleSite: s, oracleDocument: new(oracleDocument), at: address, leads: leads}
+func (s *oracleSite) newList(kind string, leads bool) *oracleList {
+	l := &oracleList{oracleSite: s, oracleDocument: new(oracleDocument), oraclePlace: s.newPlace(kind), leads: leads}
 	for range 2 + s.IntN(3) {
 		l.entries = append(l.entries, l.entry())
 	}
 	return l
 }
-
-func (l *oracleList) address() string { return l.at }
 
 func (l *oracleList) rules() (language string, parts []string) { return "", nil }
 
@@ -49,7 +47,9 @@ func (l *oracleList) entry() oracleEntry {
 func (l *oracleList) change() {
 	for _, e := range l.entries {
 		if e.page != nil && l.IntN(3) == 0 {
-			e.page.change()
+			if e.page.change(); l.IntN(12) == 0 {
+				l.move(e.page.oraclePlace)
+			}
 		}
 	}
 	for range l.IntN(3) {
@@ -102,7 +102,7 @@ type oracleFeed struct {
 }
 
 func newOracleFeed(s *oracleSite) *oracleFeed {
-	f := &oracleFeed{oracleList: s.newList(fmt.Sprint("/feed", s.number()), s.IntN(3) > 0)}
+	f := &oracleFeed{oracleList: s.newList("feed", s.IntN(3) > 0)}
 	f.isFeed = true
 	f.isBare = f.leads && s.IntN(3) == 0
 	f.format, f.head, f.foot = (*oracleFeed).rss, "<rss version='2.0'><channel><title>Levanda</title><lastBuildDate>%s</lastBuildDate>", "</channel></rss>"
@@ -146,8 +146,12 @@ func (f *oracleFeed) publish() {
 			link = f.URL + e.page.address()
 			page.links = append(page.links, e.page.address())
 		}
+		name := fmt.Sprint("story ", e.number)
+		if f.isBare {
+			name = link
+		}
 		page.body += f.format(f, e, link)
-		page.items = append(page.items, oracleItem{fmt.Sprint("story ", e.number), []oracleBlock{{words: e.title, counts: 2}, {words: e.more, counts: 1}}})
+		page.items = append(page.items, oracleItem{name, []oracleBlock{{words: e.title, counts: 2}, {words: e.more, counts: 1}}})
 	}
 	page.body += f.foot
 	f.pages[f.at] = page
@@ -161,7 +165,7 @@ type oracleJSON struct {
 }
 
 func newOracleJSON(s *oracleSite) *oracleJSON {
-	return &oracleJSON{s.newList(fmt.Sprint("/data", s.number()), false), map[string]string{"a": s.words()}, s.IntN(3) == 0}
+	return &oracleJSON{s.newList("data", false), map[string]string{"a": s.words()}, s.IntN(3) == 0}
 }
 
 func (j *oracleJSON) rules() (language string, parts []string) { return "jq", oracleParts }
@@ -208,7 +212,7 @@ func (j *oracleJSON) publish() {
 type oracleTable struct{ *oracleList }
 
 func newOracleTable(s *oracleSite) oracleTable {
-	return oracleTable{s.newList(fmt.Sprint("/table", s.number()), false)}
+	return oracleTable{s.newList("table", false)}
 }
 
 func (t oracleTable) publish() {

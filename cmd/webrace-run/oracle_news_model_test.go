@@ -22,8 +22,9 @@ type oracleItem struct {
 	blocks []oracleBlock
 }
 
-// oracleVersion is a document as it was for a while.
+// oracleVersion is a document as it was for a while, at an address.
 type oracleVersion struct {
+	at    string
 	body  string
 	items []oracleItem
 }

@@ -17,24 +17,51 @@ import (
 type oracleSite struct {
 	*rand.Rand
 	*httptest.Server
-	seed    uint64
-	sources []oracleSource
-	index   *oracleDocument
-	urds    []*oracleURD
-	made    int
-	pairs   int
+	seed        uint64
+	sources     []oracleSource
+	index       *oracleDocument
+	maintenance *oracleDocument
+	urds        []*oracleURD
+	made        int
+	pairs       int
+
+	moved   map[string]string // from an address to the next one
+	weather map[*oracleDocument]*oracleWeather
+	gave    map[string]map[string]bool // by starts that have given documents, where they led
 
 	mu    sync.Mutex
 	pages map[string]oraclePage // by their addresses
+}
+
+// oracleWeather is what is answered in the place of a document for some rounds.
+type oracleWeather struct {
+	rounds int
+	answer oraclePage
 }
 
 // oracleSource is something that changes, and is published at one address, or at more.
 type oracleSource interface {
 	change()
 	publish()
-	address() string
+	document() *oracleDocument
+	place() *oraclePlace
 	rules() (language string, parts []string) // by which parts of it may be selected
 }
+
+// oraclePlace is where a document is, and where it is linked: there, or where it was before.
+type oraclePlace struct{ at, linked string }
+
+func (s *oracleSite) newPlace(kind string) *oraclePlace {
+	address := fmt.Sprintf("/%s%d", kind, s.number())
+	return &oraclePlace{address, address}
+}
+
+// address is where a document is asked for.
+func (p *oraclePlace) address() string { return p.linked }
+
+func (p *oraclePlace) place() *oraclePlace { return p }
+
+func (d *oracleDocument) document() *oracleDocument { return d }
 
 // oraclePage is what is answered at an address.
 type oraclePage struct {
@@ -49,7 +76,8 @@ type oraclePage struct {
 var oracleWords = strings.Fields("ferry ferry ferry boat boat oar harbour storm tower river lamp market bridge sailor rope anchor captain island winter")
 
 func newOracleSite(t *testing.T, seed uint64, ask func(answer func())) *oracleSite {
-	s := &oracleSite{Rand: rand.New(rand.NewPCG(seed, 29)), seed: seed, index: new(oracleDocument)}
+	s := &oracleSite{Rand: rand.New(rand.NewPCG(seed, 29)), seed: seed, index: new(oracleDocument), maintenance: new(oracleDocument),
+		moved: make(map[string]string), weather: make(map[*oracleDocument]*oracleWeather), gave: make(map[string]map[string]bool)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ask(func() { s.serve(w, r) })
 	}))
@@ -84,12 +112,71 @@ func (s *oracleSite) publish() {
 	s.pages = make(map[string]oraclePage)
 	p := oraclePage{doc: s.index}
 	p.add("title", oracleBlock{words: "Levanda", counts: 4})
-	for _, source := range s.sources {
+	for i, source := range s.sources {
 		source.publish()
-		p.links = append(p.links, source.address())
-		p.add(fmt.Sprintf("p><a href='%s'", source.address()), oracleBlock{words: "to " + source.address()[1:], counts: 1})
+		address := source.place().address()
+		p.links = append(p.links, address)
+		p.add(fmt.Sprintf("p><a href='%s'", address), oracleBlock{words: fmt.Sprint("to ", i), counts: 1})
 	}
 	s.pages["/"] = p
+	for address, p := range s.pages {
+		if w := s.weather[p.doc]; w != nil && w.rounds > 0 {
+			w.answer.doc = p.doc
+			s.pages[address] = w.answer
+		}
+	}
+	maintenance := oraclePage{doc: s.maintenance}
+	maintenance.add("title", oracleBlock{words: "Back soon", counts: 4})
+	s.pages["/maintenance"] = maintenance
+	for from, to := range s.moved {
+		s.pages[from] = oraclePage{status: http.StatusMovedPermanently, location: to}
+	}
+}
+
+// change lets a round pass.
+func (s *oracleSite) change() {
+	for _, w := range s.weather {
+		w.rounds--
+	}
+	for _, source := range s.sources {
+		source.change()
+		s.disturb(source)
+	}
+	s.publish()
+}
+
+// disturb lets a document move now and then, or something else be answered in its place for some rounds.
+func (s *oracleSite) disturb(source oracleSource) {
+	if w := s.weather[source.document()]; w != nil && w.rounds >= 0 { // what is there for a fourth round is the document
+		return
+	}
+	switch html := "<!DOCTYPE html><title>Back soon</title><p>We are back soon\n"; s.IntN(24) {
+	case 0:
+		s.move(source.place())
+	case 1:
+		s.set(source, oraclePage{status: http.StatusServiceUnavailable})
+	case 2:
+		s.set(source, oraclePage{status: http.StatusFound, location: "/maintenance"})
+	case 3:
+		s.set(source, oraclePage{}) // no bytes
+	case 4:
+		if _, isProse := source.(*oracleProse); !isProse {
+			s.set(source, oraclePage{oracleVersion: oracleVersion{body: html}})
+		}
+	}
+}
+
+func (s *oracleSite) set(source oracleSource, answer oraclePage) {
+	s.weather[source.document()] = &oracleWeather{1 + s.IntN(3), answer}
+}
+
+// move gives a document another address, for good. It is linked there, or at the one before.
+func (s *oracleSite) move(p *oraclePlace) {
+	to := fmt.Sprint("/moved", s.number())
+	s.moved[p.at] = to
+	if p.at = to; s.IntN(2) == 0 {
+		p.linked = to
+	}
 }
 
 // add puts a block at the end of a page.
@@ -135,15 +222,21 @@ func (s *oracleSite) serve(w http.ResponseWriter, r *http.Request) {
 	w.Write([]byte(p.body))
 }
 
-// reached returns the documents that a start leads to, their addresses and their distances.
+// reached returns the documents that a start leads to, and their addresses.
 func (s *oracleSite) reached(start string, depth int) map[*oracleDocument]string {
 	reached := make(map[*oracleDocument]string)
 	next := []string{start}
 	for level := 1; len(next) > 0 && (depth == 0 || level <= depth); level++ {
 		var links []string
 		for _, address := range next {
-			p, known := s.pages[address]
-			if !known || p.status != 0 || reached[p.doc] != "" {
+			p := s.pages[address]
+			for p.location != "" {
+				if level == 1 && p.status == http.StatusFound && s.gave[start] != nil && !s.gave[start][p.location] {
+					break // it is redirected away
+				}
+				address, p = p.location, s.pages[p.location]
+			}
+			if p.doc == nil || p.status != 0 || reached[p.doc] != "" {
 				continue
 			}
 			reached[p.doc] = address
@@ -166,9 +259,18 @@ func (s *oracleSite) watch() map[string]*oracleTold {
 	isNew := make(map[*oracleDocument]bool)
 	for d, address := range visited {
 		v := s.pages[address].oracleVersion
-		if n := len(d.versions); n == 0 || d.versions[n-1].body != v.body {
+		v.at = address
+		if n := len(d.versions); n == 0 || d.versions[n-1].body != v.body || d.versions[n-1].at != v.at {
 			d.versions = append(d.versions, v)
 			isNew[d] = true
+		}
+	}
+	for _, u := range s.urds {
+		for _, address := range s.reached(u.start, 1) {
+			if s.gave[u.start] == nil {
+				s.gave[u.start] = make(map[string]bool)
+			}
+			s.gave[u.start][address] = true
 		}
 	}
 	told := make(map[string]*oracleTold)
@@ -195,7 +297,7 @@ func (s *oracleSite) follow(n int) (made []*oracleURD) {
 		u.remember, u.threshold = oneOf(s.Rand, 0, 0, 0, 1, 2, 5), oneOf(s.Rand, 0, 20, 20, 40)
 		source := oneOf(s.Rand, s.sources...)
 		if language, parts := source.rules(); s.IntN(3) > 0 {
-			u.start, u.depth = source.address(), 1+s.IntN(2)
+			u.start, u.depth = source.place().address(), 1+s.IntN(2)
 			if s.IntN(2) == 0 && len(parts) > 0 {
 				u.language, u.parts = language, parts[:1+s.IntN(len(parts))]
 			}
