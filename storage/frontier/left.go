@@ -93,11 +93,16 @@ func (o *offer) ledBefore() []string {
 }
 
 // leave queues a URL for the crawls that have been shown a document there, and have not come to it in this round;
-// unless it is known to redirect.
+// unless it is known to redirect for good.
 func (c *changes) leave(cand *candidate) error {
 	rec, _, err := c.known(cand)
-	if err != nil || rec.redirect != "" {
+	if err != nil {
 		return err
+	}
+	if rec.redirect != "" {
+		if v, err := c.visit(cand.id); err != nil || v != nil && isPermanent(v.Status) {
+			return err
+		}
 	}
 	left := false
 	for _, b := range cand.bids {
