@@ -216,12 +216,12 @@ func TestRunsOfAProcessShareAProgram(t *testing.T) {
 	t.Parallel()
 	starts := filepath.Join(t.TempDir(), "starts")
 	o := options("work", func(o *Options) { o.On = []string{script(t, "noted", `echo started >>`+starts+`; exec "$@"`)} })
-	together := new(pipeline.Together)
+	together, begun := new(pipeline.Together), make(chan struct{})
 	var runs []*pipeline.Run
 	for n := range 3 {
 		g := pipeline.NewGraph("p")
 		g.AddStage("texts", pipeline.Spec{Type: "texts", Out: []pipeline.Port{{Kind: pipeline.KindOf[string]()}}}, func(*pipeline.Env) (any, error) {
-			return many(10 * (n + 1)), nil
+			return many{10 * (n + 1), begun}, nil
 		})
 		g.AddType("work", "exec", o)
 		g.Wire("texts > work")
@@ -231,6 +231,7 @@ func TestRunsOfAProcessShareAProgram(t *testing.T) {
 		}
 		runs = append(runs, run)
 	}
+	close(begun)
 	for n, run := range runs {
 		report, err := run.Wait()
 		if err != nil || report.Stages["work"].In != int64(10*(n+1)) {
@@ -242,11 +243,15 @@ func TestRunsOfAProcessShareAProgram(t *testing.T) {
 	}
 }
 
-// many is a source of so many texts.
-type many int
+// many is a source of so many texts, once all runs have begun: none ends before.
+type many struct {
+	texts int
+	begun <-chan struct{}
+}
 
-func (n many) Run(ctx context.Context, out pipeline.Emitter) error {
-	for range n {
+func (m many) Run(ctx context.Context, out pipeline.Emitter) error {
+	<-m.begun
+	for range m.texts {
 		if err := out.Emit(ctx, &pipeline.Item{Value: "say place"}); err != nil {
 			return err
 		}
