@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -40,10 +42,11 @@ func newDemo(globals *cli.Globals) *cobra.Command {
 	var run runFlags
 	var serve bool
 	c := &cobra.Command{
-		Use:   "demo [multicrawler]",
-		Short: "see it work: a small built-in site, three owners, and what they are told; or its open data, and what that says",
+		Use:   "demo [multicrawler|cluster]",
+		Short: "see it work: a small built-in site, three owners, and what they are told; or its open data, and what that says; or three nodes of a cluster",
 		Example: `  webrace-run demo
   webrace-run demo multicrawler                      the Semantic Web: RDF in many formats, asked in SPARQL
+  webrace-run demo cluster                           three nodes, of which one is killed on the way
   webrace-run demo --serve                           leave the site up, to look at it in a browser`,
 		Long: `demo serves a small web site on loopback and runs the shipped pipelines webrace
 and search over it, for three owners who want to know different things. It is the
@@ -51,10 +54,21 @@ same as running them by name, and leaves a data directory to look around in.
 
 demo multicrawler runs the pipeline multicrawler over the open data of the same
 site: RDF, feeds and pages with structured data. It shows who says what, in which
-format, and asks it in SPARQL.`,
+format, and asks it in SPARQL.
+
+demo cluster has one machine crawl the site, divided among eight hosts, and then
+three processes that are nodes of a cluster, one of which it kills on the way. It
+compares what the owners are told. It starts PostgreSQL for this, or takes the empty
+database that the environment's WEBRACE_DATABASE names, and leaves nothing behind.`,
 		Args:      whichDemo,
-		ValidArgs: []string{dataDemo},
+		ValidArgs: demos,
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] == clusterDemo {
+				if serve || globals.Data != "" {
+					return cli.Wrongf("demo cluster leaves nothing behind: it takes neither --data nor --serve")
+				}
+				return runClusterDemo(c)
+			}
 			if len(args) == 0 {
 				return demo(c, cmp.Or(globals.Data, demoData), run, serve, runDemo)
 			}
@@ -66,17 +80,20 @@ format, and asks it in SPARQL.`,
 	return c
 }
 
+// demos are those that have a name.
+var demos = []string{dataDemo, clusterDemo}
+
 // whichDemo refuses what is no demo.
 func whichDemo(c *cobra.Command, args []string) error {
 	switch {
-	case len(args) == 0 || len(args) == 1 && args[0] == dataDemo:
+	case len(args) == 0 || len(args) == 1 && slices.Contains(demos, args[0]):
 		return nil
 	case len(args) > 1:
 		return cobra.MaximumNArgs(1)(c, args)
-	case suggest.Nearest(args[0], []string{dataDemo}) != "":
-		return cli.Wrongf("there is no demo %q; did you mean %s?", args[0], dataDemo)
+	case suggest.Nearest(args[0], demos) != "":
+		return cli.Wrongf("there is no demo %q; did you mean %s?", args[0], suggest.Nearest(args[0], demos))
 	}
-	return cli.Wrongf("there is no demo %q: there are %s, and the one without a name", args[0], dataDemo)
+	return cli.Wrongf("there is no demo %q: there are %s, and the one without a name", args[0], strings.Join(demos, ", "))
 }
 
 // demo serves the site and runs a demo of it.
