@@ -34,8 +34,8 @@ type ACI struct {
 	Explain *Explain // why it was made; nil when not kept
 	Also    Also     // where else its owner would have been shown the same
 
-	Twins  *Twins // nil for none; for who stores it alone: XML has none
-	Former string // where the document was before it moved for good; likewise
+	Twins  *Twins   // nil for none; for who stores it alone: XML has none
+	Former []string // where the document was before it moved for good, each time; likewise
 
 	// Values is what stages add to an annotation, by names of at most 256 characters without white space. Of two
 	// annotations none may share this map, unless it is nil.

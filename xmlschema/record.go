@@ -30,7 +30,7 @@ type Record struct {
 	Explain    *RecordExplain    `json:"explain,omitzero" doc:"why it was made: relevance, threshold, and keywords with key, weight and hits in title, heading, body and navigation, saturation and share"`
 	Also       RecordAlso        `json:"also,omitzero" doc:"where else the same text stands, or nearly the same: count, and documents with uri and version"`
 	Twins      *RecordTwins      `json:"twins,omitzero" doc:"before it is stored: ids of annotations of the same for other URDs of the owner, and the uri of its own URD; with one that is there it is listed"`
-	Former     string            `json:"former,omitzero" doc:"before it is stored: the URL at which the document was before it moved for good, which it is no mirror of"`
+	Former     []string          `json:"former,omitzero" doc:"before it is stored: the URLs at which the document was before it moved for good, which it is no mirror of"`
 	Values     map[string]string `json:"values,omitempty" doc:"what stages have added, by name"`
 }
 

@@ -296,7 +296,7 @@ func (s *oracleSite) follow(n int) (made []*oracleURD) {
 		u.change, u.match = oneOf(s.Rand, "added", "added", "added", "page", "first"), oneOf(s.Rand, "any", "any", "all")
 		u.remember, u.threshold = oneOf(s.Rand, 0, 0, 0, 1, 2, 5), oneOf(s.Rand, 0, 20, 20, 40)
 		source := oneOf(s.Rand, s.sources...)
-		if language, parts := source.rules(); s.IntN(3) > 0 && !source.document().isLinkedNewly(source.place()) {
+		if language, parts := source.rules(); s.IntN(3) > 0 && !source.document().hasJustMoved(source.place()) {
 			u.start, u.depth = source.place().address(), 1+s.IntN(2)
 			if s.IntN(2) == 0 && len(parts) > 0 {
 				u.language, u.parts = language, parts[:1+s.IntN(len(parts))]
@@ -308,11 +308,11 @@ func (s *oracleSite) follow(n int) (made []*oracleURD) {
 	return made
 }
 
-// isLinkedNewly reports whether a document is linked where it has just moved. Who starts there is asked before anything
-// shows that it has moved, and finds another document.
-func (d *oracleDocument) isLinkedNewly(p *oraclePlace) bool {
+// hasJustMoved reports whether a document has moved since the last round. Who starts there, or where it was, may be
+// asked before anything shows that it is the document of others, and finds another one: its versions begin anew.
+func (d *oracleDocument) hasJustMoved(p *oraclePlace) bool {
 	n := len(d.versions)
-	return n > 0 && d.versions[n-1].at != p.at && p.linked == p.at
+	return n > 0 && d.versions[n-1].at != p.at
 }
 
 // ask chooses keywords.

@@ -256,6 +256,7 @@ type matching struct {
 	out       pipeline.Emitter
 	annotated *annotate.Document // what its annotations have in common; nil until there is one
 	numbers   numbers
+	former    []string         // where the document was before it moved, once asked for
 	ways      []string         // the crawls by which the document came, if it is several
 	looked    []uint64         // the rules that were applied
 	absent    []webrace.Absent // of these, those that found nothing
@@ -328,12 +329,23 @@ func (m *matching) emit(ctx context.Context, n newAlert) error {
 		m.annotated = annotate.Of(m.document)
 	}
 	aci := m.annotated.ACI(n.urd.URD, n.alert, n.seen)
-	if v := m.document.Visit; v != nil {
-		aci.Former = v.Former.URL
-	}
 	var err error
+	if aci.Former, err = m.formers(); err != nil {
+		return err
+	}
 	if aci.Twins, err = m.twins(ctx, n.urd, aci); err != nil {
 		return err
 	}
 	return m.out.Emit(ctx, m.item.With(aci))
+}
+
+// formers returns where the document was before it moved for good, each time.
+func (m *matching) formers() (urls []string, err error) {
+	if v := m.document.Visit; m.former == nil && v != nil && v.Former.URL != "" {
+		if urls, err = m.stage.objects.Formers(objects.View(m.document.Secret, v.Former.URL)); err != nil {
+			return nil, err
+		}
+		m.former = append([]string{v.Former.URL}, urls...)
+	}
+	return m.former, nil
 }

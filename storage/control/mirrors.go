@@ -170,7 +170,8 @@ func (m *mirrors) likely(r *row, back func(candidate) (further bool)) {
 		return
 	}
 	isOther := func(c candidate) bool {
-		return c.document != p.document && (r.Former == "" || c.document != hashOf(r.ACI, r.Former))
+		isFormer := func(url string) bool { return c.document == hashOf(r.ACI, url) }
+		return c.document != p.document && !slices.ContainsFunc(r.Former, isFormer)
 	}
 	for _, c := range m.texts[p.text] {
 		if isOther(c) && !back(c) {

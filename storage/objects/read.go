@@ -56,6 +56,22 @@ func (s *Store) formers(url string) iter.Seq2[webrace.Former, error] {
 	}
 }
 
+// Formers returns the URLs at which the document at a URL was before, the last first.
+func (s *Store) Formers(url string) (urls []string, err error) {
+	if err := s.users.enter(); err != nil {
+		return nil, err
+	}
+	defer s.users.Leave()
+	for former, err := range s.formers(url) {
+		if err != nil {
+			return nil, fmt.Errorf("former URLs of %s: %w", shown(url), err)
+		}
+		_, at := splitView(former.URL)
+		urls = append(urls, at)
+	}
+	return urls, nil
+}
+
 // Moved yields each view whose document has moved for good, with the last version there.
 func (s *Store) Moved(ctx context.Context) iter.Seq2[webrace.Former, error] {
 	return func(yield func(webrace.Former, error) bool) {

@@ -149,7 +149,8 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 		return true, err
 	}
 	var last *objects.Version
-	former, first := "", versions[0].Number
+	var former []string
+	first := versions[0].Number
 	if r.allVersions {
 		if versions, err = r.withFormer(versions); err != nil {
 			return true, err
@@ -184,7 +185,7 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 		}
 		moving, failure := &moving{cache: r.cache, d: document, before: last, origins: known.origins(), instead: known.instead()}, error(nil)
 		if last != nil && last.URL != v.URL {
-			former = last.URL
+			former = append(former, last.URL)
 		}
 		last = &v
 		for i, interest := range asked {
@@ -215,7 +216,7 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 				continue
 			}
 			aci := annotate.ACI(interest.URD, *alert, document.document(), since)
-			aci.Former = former
+			aci.Former = slices.Clone(former)
 			told, err := r.tell(ctx, interest, aci)
 			if err != nil {
 				return true, err
@@ -409,7 +410,7 @@ func (m *mirrors) add(aci *xmlschema.ACI) bool {
 
 // lists adds a document, unless it is the first, moved from there, or was added in an earlier version.
 func (f *firstOf) lists(aci *xmlschema.ACI) bool {
-	if f.uri == aci.URI || f.uri == aci.Former || f.listed[aci.URI] {
+	if f.uri == aci.URI || slices.Contains(aci.Former, f.uri) || f.listed[aci.URI] {
 		return false
 	}
 	f.listed[aci.URI] = true
