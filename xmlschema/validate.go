@@ -87,6 +87,7 @@ func (a *ACI) normal() *ACI {
 	n := *a
 	n.UpdateTime = normalTime(a.UpdateTime)
 	n.Format = orElse(a.Format, FormatUnknown)
+	n.Twins, n.Former = nil, nil // XML has none
 	if n.Urgency == 0 {
 		n.Urgency = DefaultUrgency
 	}

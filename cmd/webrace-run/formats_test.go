@@ -85,7 +85,7 @@ func TestWatchFormats(t *testing.T) {
 		"ann /README.md 2: A «storm» comes.", "ann /api 2: news: A «storm» comes.", "ann /book.epub 2: A «storm» comes.",
 		"ann /minutes.docx 2: A «storm» comes.", "ann /prices.csv 2: name: Nut; price: 3; note: A «storm» comes.",
 		"ann /prices.xlsx 2: name: Nut; price: 3; note: A «storm» comes.",
-		"jay /api 2: price: [\u221212] «14»", "kim /api 2: «Bolt costs 14»", "rob /prices.csv 2: name: Bolt; price: [\u221212] «14»", "css /README.md 2: The price is [\u221212] «14».",
+		"jay /api 2: price: [\u221212] «14»", "kim /api 2: Bolt costs 14", "rob /prices.csv 2: name: Bolt; price: [\u221212] «14»", "css /README.md 2: The price is [\u221212] «14».",
 		"de /price/de 2: Now € [\u22121.234,50] «1.199,00»", "us /price/us 2: Now $[\u22121,234.50] «1,300.00»", "pl /price/pl 2: Now 1 [\u2212234,50] «111,05» zł")
 	if _, said, err := webraceRun("search", "--data", w.data); err != nil { // fills the index
 		t.Fatal(err, said)

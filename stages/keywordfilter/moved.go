@@ -77,16 +77,7 @@ func (o *otherPages) learn(v *webrace.Visit) {
 func (s *stage) listOf(ctx context.Context, d *webrace.Document, last lastVersion) ([]annotate.Page, error) {
 	lists := annotate.Lists{Objects: s.objects, Secret: d.Secret}
 	if d.Instead == (webrace.Instead{}) {
-		return lists.Behind(d, func() ([]string, error) {
-			v, err := last()
-			if errors.Is(err, objects.ErrNotFound) {
-				return nil, nil
-			}
-			if err != nil {
-				return nil, err
-			}
-			return s.objects.Links(v)
-		})
+		return lists.Behind(d, func() ([]string, error) { return s.linksOf(last) })
 	}
 	if err := s.dir.AwaitDocuments(ctx); err != nil { // the page that led here may not be durable yet
 		return nil, err
@@ -104,6 +95,11 @@ func (s *stage) linksBefore(d *webrace.Document, last lastVersion) (links []stri
 	if before, known := matchedLast(d); known {
 		return before.Series, nil
 	}
+	return s.linksOf(last)
+}
+
+// linksOf returns the links of the version that was visited last; none if there is none.
+func (s *stage) linksOf(last lastVersion) (links []string, err error) {
 	v, err := last()
 	if err == nil {
 		links, err = s.objects.Links(v)
