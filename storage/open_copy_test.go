@@ -96,7 +96,13 @@ func killed(t *testing.T) string {
 		}
 	}
 	left := filepath.Join(t.TempDir(), "data")
-	if err := os.CopyFS(left, os.DirFS(d.Path(""))); err != nil { // which makes files that others can read
+	err := os.CopyFS(left, os.DirFS(d.Path(""))) // which makes files that others can read
+	for errors.Is(err, fs.ErrNotExist) {         // a file was replaced meanwhile
+		if err = os.RemoveAll(left); err == nil {
+			err = os.CopyFS(left, os.DirFS(d.Path("")))
+		}
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(filepath.Join(left, "secrets.key"), 0o600); err != nil {
