@@ -55,7 +55,8 @@ something, is a warning.`,
 	return c
 }
 
-// showWarnings shows the warnings of a configuration with which nothing is wrong, of which so many pipelines were checked.
+// showWarnings shows the warnings of a configuration with which nothing is wrong, of which so many pipelines were
+// checked.
 func showWarnings(c *cobra.Command, pipelines int, warnings finding.List) {
 	said := "nothing wrong"
 	if n := len(warnings); n > 0 {

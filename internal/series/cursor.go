@@ -15,8 +15,8 @@ func Apart(a, b string) bool { return differ(a, b) == 1 }
 // Alike reports whether the addresses of two pages are the same but for the values of their query.
 func Alike(a, b string) bool { return differ(a, b) > 0 }
 
-// differ returns in how many values of their query the addresses of two pages differ; 0 if in something else, too, or in
-// an id, which is that of another thing and not of another page.
+// differ returns in how many values of their query the addresses of two pages differ; 0 if in something else, too, or
+// in an id, which is that of another thing and not of another page.
 func differ(a, b string) (values int) {
 	path, query, has := strings.Cut(a, "?")
 	otherPath, otherQuery, otherHas := strings.Cut(b, "?")

@@ -60,8 +60,9 @@ type QueueOptions struct {
 	// answer is handed out, and no validators by which a server would confirm what is not there. It is asked
 	// of URLs that are handed out again, and must not block. nil: never.
 	Gone func(secret, url string) bool
-	// LedTo returns where the document at a URL led in a version, or in the latest one (0). If that is not there any more where it leads now, it
-	// is asked whether it has moved, before what is new there is handed out. It must not block. nil: nowhere.
+	// LedTo returns where the document at a URL led in a version, or in the latest one (0). If that is not there any
+	// more where it leads now, it is asked whether it has moved, before what is new there is handed out. It must not
+	// block. nil: nowhere.
 	LedTo func(secret, url string, version int) []string
 	// Elsewhere is the rest of the cluster of which the queue is one partition's; nil: all hosts are its own.
 	Elsewhere Elsewhere

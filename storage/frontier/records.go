@@ -347,8 +347,8 @@ func (c coming) record(at place) *record {
 }
 
 // Schemas of items: one with how a crawl came to it, one that also has, after that, what is listed of it, one that has,
-// after both, when it was put aside, one that has, after all, how many sitemaps led to it, and one that has, after that,
-// in whose place it stands.
+// after both, when it was put aside, one that has, after all, how many sitemaps led to it, and one that has, after
+// that, in whose place it stands.
 const (
 	aloneSchema   = 2
 	listedSchema  = 3

@@ -8,9 +8,9 @@ import (
 	"github.com/webrace/webrace/internal/series"
 )
 
-// In a list that is paged by a cursor, an entry that comes in front gives all pages behind the first other addresses. In
-// whose place each stands is told by the page in front of it: by where that led at its last visit, or, if it is new as
-// well, by where the page led in whose place it stands. So the items carry it from page to page.
+// In a list that is paged by a cursor, an entry that comes in front gives all pages behind the first other addresses.
+// In whose place each stands is told by the page in front of it: by where that led at its last visit, or, if it is
+// new as well, by where the page led in whose place it stands. So the items carry it from page to page.
 
 // succeed notes of the candidates in whose places they stand.
 func (o *offer) succeed() {

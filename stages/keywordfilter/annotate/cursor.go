@@ -22,8 +22,8 @@ type Lists struct {
 }
 
 // Around returns the pages from which something may have come to a page that stands in the place of another of its
-// list: that one, those around it, and the page in front; none if it is no list. By that name the page in front leads to
-// it; "" for any.
+// list: that one, those around it, and the page in front; none if it is no list. By that name the page in front leads
+// to it; "" for any.
 func (l *Lists) Around(i webrace.Instead, name string, front ...string) (pages []Page, err error) {
 	was, still, err := l.link(i)
 	if err != nil || was == "" || name != "" && name != was {
