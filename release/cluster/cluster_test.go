@@ -1,4 +1,3 @@
-// Package cluster holds what runs a cluster on machines of others: by Docker, and by Kubernetes.
 package cluster
 
 import (
