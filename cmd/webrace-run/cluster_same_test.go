@@ -14,7 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/internal/testutil/postgres"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // clusterOf is nodes that crawl a federation over one PostgreSQL.
@@ -36,6 +38,7 @@ func newCluster(t *testing.T, database string, partitions, nodes int) *clusterOf
 	for i := range nodes {
 		config := filepath.Join(c.dir, fmt.Sprintf("node-%d.toml", i))
 		table := fmt.Sprintf("data = %q\n\n[cluster]\ndatabase = %q\nnode = %d\n", c.data(i), database, i)
+		table += fmt.Sprintf("secrets = %q\n", filepath.Join(c.dir, "secrets.key"))
 		writeFile(t, config, strings.Replace(string(shipped), "data = \"${WEBRACE_DATA:-./data}\"\n", table, 1))
 		c.nodes = append(c.nodes, config)
 	}
@@ -159,19 +162,105 @@ func sameForBoth(t *testing.T) (f *federation, urds string, alone crawledAlone) 
 	return f, urds, crawlAlone(t, f, urds)
 }
 
-// Nodes of a cluster crawl 50 sites that lead to each other, for requests of all scopes, as one machine does: what
-// they ask for, store and tell is the same, and once. A second run of all confirms what there is.
+// ownersTold returns who was told of what, and for which of their requests.
+func ownersTold(t *testing.T, where ...string) (all []string) {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(storeCommand(t, append([]string{"aci", "list", "--json"}, where...)...)))
+	for decoder.More() {
+		var a struct{ Owner, URD, URI string }
+		if err := decoder.Decode(&a); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, a.Owner+" "+a.URD+" "+a.URI)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// crawler is one machine, or a cluster, that crawls the web.
+type crawler struct {
+	where []string // as options of webrace-store
+	run   func(more ...string)
+}
+
+// Nodes of a cluster crawl sites that lead to each other, for requests of all scopes and depths, with and without
+// credentials, as one machine does, and as an account says that a plain walk over the pages gives: what is asked for,
+// with which secret, and who is told of what. What they store is the same, too. A second run confirms what there is.
 func TestClusterSameAsOneMachine(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, postgres.Database(t), 8, 3)
-	f, urds, alone := sameForBoth(t)
-	c.store(0, "urd", "import", urds)
-	c.run()
-	mustBeAlike(t, "requests", alone.requests, requestLines(f.requests()))
-	mustBeAlike(t, "documents", alone.documents, c.documents())
-	mustBeAlike(t, "annotations", alone.told, toldBy(t, "--config", c.nodes[1]))
-	t.Logf("%d requests, %d documents, %d annotations; %d requests in the second run", len(alone.requests), len(alone.documents), len(alone.told), len(alone.again))
-	c.run(askAll...)
-	mustBeAlike(t, "requests of the second run", alone.again, requestLines(f.requests()))
-	mustBeAlike(t, "annotations after the second run", alone.told, toldBy(t, "--config", c.nodes[2]))
+	server := postgres.New(t, postgres.Options{})
+	for seed := range testutil.Seeds(uint64(max(1, *clusterSeeds/3))) { // each takes as long as three that are killed
+		w := newWeb(t, seed)
+		data, c := t.TempDir(), newCluster(t, server.Database(t), 8, 3)
+		machine := crawler{[]string{"--data", data}, func(more ...string) {
+			startCommand(t, append([]string{"webrace", "--config", "../../pipelines.toml", "--data", data}, more...)...).mustExit(cli.OK)
+		}}
+		nodes := crawler{[]string{"--config", c.nodes[1]}, c.run}
+		w.mustBeCrawled("one machine", machine)
+		w.mustBeCrawled("the cluster", nodes)
+		mustBeAlike(t, "documents", documents(t, machine.where...), documents(t, nodes.where...))
+		mustBeAlike(t, "annotations", toldBy(t, machine.where...), toldBy(t, nodes.where...))
+		for _, s := range w.secrets {
+			of := []string{"cache", "ls", "--secret", s.name}
+			if alone, parted := saidBy(append(of, machine.where...)...), saidBy(append(of, nodes.where...)...); alone != parted {
+				t.Errorf("what was seen with %s is of one machine\n%s\nand of the cluster\n%s", s.name, alone, parted)
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("with -seeds %d, the last of them", 3*(seed+1))
+		}
+	}
+}
+
+// mustBeCrawled crawls the web twice, and wants that to be as the account says.
+func (w *web) mustBeCrawled(by string, c crawler) {
+	w.t.Helper()
+	w.ask(c.where)
+	requests, told, a := w.account()
+	c.run(w.options()...)
+	w.mustAccount("requests of "+by, requests, w.requests())
+	w.mustAccount("annotations of "+by, told, ownersTold(w.t, c.where...))
+	for i := range requests {
+		requests[i] = strings.Replace(requests[i], "200 ", "304 ", 1)
+	}
+	slices.Sort(requests)
+	c.run(append(w.options(), askAll...)...)
+	w.mustAccount("requests of the second run of "+by, requests, w.requests())
+	w.mustAccount("annotations of the second run of "+by, told, ownersTold(w.t, c.where...))
+	w.t.Logf("%s: %d requests, %d of them with a secret; %d annotations; of %d crawls %d were taken along by a redirect, %d of them with a secret",
+		by, len(requests), a.secretly, len(told), len(a.crawls), a.landed, a.landedSecretly)
+}
+
+// mustAccount wants what the account says, neither more nor less, and each once.
+func (w *web) mustAccount(what string, want, got []string) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+		w.t.Errorf("%s: %d, and by the account %d (- account, + seen):\n%s", what, len(got), len(want), diff)
+	}
+}
+
+// ask stores secrets and URDs.
+func (w *web) ask(where []string) {
+	w.t.Helper()
+	urds := filepath.Join(w.t.TempDir(), "urds.xml")
+	writeFile(w.t, urds, string(xmlschema.URDs(w.urds).Canonical()))
+	storeCommand(w.t, append([]string{"urd", "import", urds}, where...)...)
+	for _, s := range w.secrets {
+		args, value := append([]string{"secret", "set", s.name, "--insecure", "--kind", s.kind}, where...), s.value()
+		switch s.kind {
+		case "basic":
+			args = append(args, "--user", s.name)
+		case "header":
+			args = append(args, "--header", "X-Key")
+		case "cookie":
+			value = "key=" + value
+		}
+		for _, host := range s.hosts {
+			args = append(args, "--host", host)
+		}
+		set := newCommand(w.t, append([]string{"store"}, args...)...)
+		set.Stdin = strings.NewReader(value)
+		set.begin()
+		set.mustExit(cli.OK)
+	}
 }

@@ -149,7 +149,7 @@ func TestPublicHostsRestBehindALocalProxy(t *testing.T) {
 			if got := r.documents[0].Origin; got.IsValid() == resolves || got.IsValid() && got != netip.MustParseAddr("93.184.216.34") {
 				t.Errorf("%s, %v: origin %v", kind, resolves, got)
 			}
-			if resolves && z.Asked.Load() > 1 {
+			if resolves && z.Asked.Load() > 0 {
 				t.Errorf("%s: looked up %d times", kind, z.Asked.Load())
 			}
 			z.Asked.Store(0)

@@ -115,10 +115,14 @@ func untilThereIsADescriptor(ctx context.Context, connect func() (net.Conn, erro
 // pauseWithoutDescriptor is how long a connect waits that found no descriptor.
 const pauseWithoutDescriptor = 50 * time.Millisecond
 
-// Address returns the address by which the host of a target is known; the zero one if it is not found. Of several it is
-// the least, whichever is connected to, so that names which have the same ones share it.
+// Address returns the address by which the host of a target is known; the zero one if it is not found, or is left to a
+// proxy to find. Of several it is the least, whichever is connected to, so that names that have the same ones share
+// it.
 func (c *Client) Address(ctx context.Context, t Target) netip.Addr {
 	host, _ := t.hostPort()
+	if c.transports.proxies.resolve(t, host) {
+		return netip.Addr{}
+	}
 	ctx, end := c.dialer.within(ctx)
 	defer end()
 	addrs, err := c.dialer.names.resolve(ctx, host)

@@ -177,3 +177,8 @@ func (ps *proxyPool) tried(number int, err error) {
 	ps.env.Counter("proxies_back").Add(1)
 	ps.env.Logger.Info("a proxy can be connected to again", "proxy", ps.all[number].url.Host)
 }
+
+// resolve reports whether the name of a target's host is looked up by the proxies alone. They are alike in that.
+func (ps *proxyPool) resolve(t Target, host string) bool {
+	return len(ps.all) > 0 && ps.all[0].way(t) != directly && ps.tunnels[0].leaves(host)
+}
