@@ -10,9 +10,10 @@ import (
 )
 
 var (
-	newsKill = flag.Bool("kill", false, "let TestNews kill the process within each round, twice, as TestKilledNews does")
-	newsSeed = flag.Uint64("seed", 28, "where TestNews and TestKilledNews kill the process")
-	newsTold = flag.Bool("told", false, "let TestNews print what is told today, as sections of a scenario")
+	newsKill   = flag.Bool("kill", false, "let TestNews kill the process within each round, twice, as TestKilledNews does")
+	newsSeed   = flag.Uint64("seed", 28, "where TestNews and TestKilledNews kill the process")
+	newsCopies = flag.Int("copies", 1, "how often at once TestNews and TestKilledNews play each scenario, so that a kill finds it at as many places")
+	newsTold   = flag.Bool("told", false, "let TestNews print what is told today, as sections of a scenario")
 )
 
 // TestNews plays the scenarios of testdata/news, whose README.md has their language: sites that change from round to
@@ -47,7 +48,8 @@ func testNews(t *testing.T, kill bool) {
 				room = &newsroom{set: s.set}
 				chosen[options] = room
 			}
-			room.situations = append(room.situations, s)
+			copies := s.copies(*newsCopies)
+			room.situations = append(room.situations, copies...)
 			t.Parallel()
 			room.play.Do(func() {
 				if room.played, room.err = playNews(room.situations, room.set, kill, t.TempDir()); room.err != nil {
@@ -57,9 +59,22 @@ func testNews(t *testing.T, kill bool) {
 			if room.err != nil {
 				t.Fatal("not played to the end, as another scenario of this process says")
 			}
-			s.judge(t, room.played[s.name], kill)
+			for _, c := range copies {
+				c.judge(t, room.played[c.name], kill)
+			}
 		})
 	}
+}
+
+// copies returns a scenario so many times, under names of their own.
+func (s *situation) copies(n int) []*situation {
+	all := []*situation{s}
+	for i := 1; i < n; i++ {
+		c := *s
+		c.name = fmt.Sprintf("%s-copy-%d", s.name, i+1)
+		all = append(all, &c)
+	}
+	return all
 }
 
 // newsroom is the scenarios that one process a round watches.

@@ -69,14 +69,14 @@ func (m *matching) lostText() (bool, error) {
 	if len(baselineOf(d.Visit)) == 0 || d.Visit.Version == d.Version {
 		return len(baselineOf(d.Visit)) > 0, nil
 	}
-	before, err := m.stage.objects.Get(objects.View(d.Secret, d.URL), d.Visit.Version)
+	before, err := m.stage.version(d, d.Visit.Version)
 	if errors.Is(err, objects.ErrNotFound) {
 		return true, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("look up version %d: %w", d.Visit.Version, err)
 	}
-	now, err := m.stage.objects.Get(objects.View(d.Secret, d.URL), d.Version)
+	now, err := m.stage.version(d, d.Version)
 	if err != nil {
 		return false, fmt.Errorf("look up version %d: %w", d.Version, err)
 	}
@@ -121,7 +121,7 @@ func (s *stage) bodySummary(d *webrace.Document, seen int, now annotate.Body) (s
 	if seen == 0 {
 		return now.String(), nil
 	}
-	before, err := s.objects.Get(objects.View(d.Secret, d.URL), seen)
+	before, err := s.version(d, seen)
 	if errors.Is(err, objects.ErrNotFound) {
 		return now.String(), nil
 	}

@@ -78,6 +78,7 @@ func TestWhatCameIsToldWithoutTheVersionBefore(t *testing.T) {
 	if r := f.mustSay(f.match(second), "page", "«all are welcome»"); r.Counters["recalled"] != 0 {
 		t.Errorf("a version is read: %v", r.Counters)
 	}
+	f.fetchedFrom(start+"former", "", html("we open at 9", "tea is served"), nil, reach)
 	united := first.visit
 	united.Former = webrace.Former{URL: start + "former", Version: united.Version}
 	united.Baseline = match.Baseline(united.Baseline).With(match.Baseline(nil).Compare(&webrace.Text{

@@ -268,6 +268,29 @@ func TestWhatTheCacheKnowsAlreadyStillAlerts(t *testing.T) {
 	f.mustTell(f.match(unchanged(got.visit, reached(0, eleni))))
 }
 
+// A page was stored at its new URL before it was known that it had moved there, and the process died before anybody was
+// shown it. Under the number of that version, the visit knows what the page was at its former URL.
+func TestAMoveIsToldThoughItsPageWasStoredBeforeItWasKnown(t *testing.T) {
+	const to = start + "new"
+	f := newFixture(t)
+	eleni := f.urd("eleni", start, "ibm")
+	f.urd("any", start, "", scope("page"))
+	first := f.mustTell(f.match(f.fetched(html("old ibm", "went"), nil, reached(0, eleni))), "any", "eleni")
+	now := html("old ibm", "new ibm")
+	if lost := f.fetchedFrom(to, "", now, nil, reached(0, eleni)); lost.Version != 1 {
+		t.Fatalf("its version there is %d", lost.Version)
+	}
+	visit := first.visit
+	visit.Former = webrace.Former{URL: page, Version: visit.Version}
+	got := f.mustTell(f.match(f.fetchedFrom(to, "", now, &visit, reached(0, eleni))), "any", "eleni")
+	for _, aci := range got.acis {
+		if aci.Docbase.Since != 1 || !strings.Contains(aci.Summary, "new") || strings.Contains(aci.Summary, "old") {
+			t.Errorf("%s is told %q, since version %d", aci.Owner, aci.Summary, aci.Docbase.Since)
+		}
+	}
+	f.mustTell(f.match(unchanged(got.visit, reached(0, eleni))))
+}
+
 func TestPrefixRequestsAreToldOfWhatOthersBring(t *testing.T) {
 	f := newFixture(t)
 	eleni := f.urd("eleni", start, "mainframe")

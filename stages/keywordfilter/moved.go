@@ -195,7 +195,7 @@ func (s *stage) lastSeen(d *webrace.Document) (time.Time, error) {
 	if d.Visit.Status < http.StatusMultipleChoices || d.Visit.Status == http.StatusNotModified {
 		return d.Visit.At, nil
 	}
-	v, err := s.objects.Get(objects.View(d.Secret, d.URL), d.Visit.Version)
+	v, err := s.version(d, d.Visit.Version)
 	if errors.Is(err, objects.ErrNotFound) {
 		return d.Visit.At, nil
 	}

@@ -24,7 +24,7 @@ func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
 	}
 	copied := *d
 	if d.Text != nil && d.Body != nil {
-		v, err := s.objects.Get(objects.View(d.Secret, d.URL), d.Version)
+		v, err := s.version(d, d.Version)
 		if err != nil {
 			return nil, fmt.Errorf("recall: %w", err)
 		}
@@ -40,6 +40,17 @@ func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
 	return &copied, nil
 }
 
+// version looks up a version of a document. One that is numbered as those from before it moved here is of its former
+// URL, though there be one of that number here: a process that died may have stored it before the move was known, and
+// nobody was shown it.
+func (s *stage) version(d *webrace.Document, number int) (objects.Version, error) {
+	url := d.URL
+	if v := d.Visit; v != nil && number <= v.Former.Version {
+		url = v.Former.URL
+	}
+	return s.objects.Get(objects.View(d.Secret, url), number)
+}
+
 // lastVersion looks up the version of a document that was visited last, and was the document: once, however often it is
 // asked. The error is [objects.ErrNotFound] if there is none.
 type lastVersion func() (objects.Version, error)
@@ -53,7 +64,7 @@ func (s *stage) lastVersionOf(d *webrace.Document) lastVersion {
 		if number == 0 {
 			return objects.Version{}, objects.ErrNotFound
 		}
-		v, err := s.objects.Get(objects.View(d.Secret, d.URL), number)
+		v, err := s.version(d, number)
 		if err != nil {
 			return v, fmt.Errorf("look up version %d: %w", number, err)
 		}
@@ -92,7 +103,7 @@ func (s *stage) recall(d *webrace.Document, number int) (r recalled, err error) 
 	fail := func(err error) (recalled, error) {
 		return recalled{}, fmt.Errorf("recall: %w", err)
 	}
-	if r.version, err = s.objects.Get(objects.View(d.Secret, d.URL), number); err != nil {
+	if r.version, err = s.version(d, number); err != nil {
 		return fail(err)
 	}
 	var header http.Header

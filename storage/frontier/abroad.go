@@ -45,6 +45,7 @@ func (q *Queue) joinCluster(e Elsewhere) {
 		q.abroad.noteCrawl(cr)
 		if cr.unfinished() {
 			q.crawls.activate(cr)
+			cr.shown = true
 		}
 	}
 }

@@ -32,6 +32,9 @@ func (q *Queue) Offer(l *webrace.Links, done func(Offered, error)) {
 	o.lead()
 	if len(o.candidates) == 0 && len(o.parcels) == 0 && o.redirect == nil && len(o.hits) == 0 {
 		q.note(&o.result)
+		q.mu.Lock()
+		q.endWith(o.led())
+		q.mu.Unlock()
 		done(o.result, nil)
 		return
 	}
@@ -41,7 +44,7 @@ func (q *Queue) Offer(l *webrace.Links, done func(Offered, error)) {
 			q.seen.remember(o.candidates)
 			q.note(&o.result)
 			q.abroad.leave(len(o.parcels))
-			return nil
+			return o.led()
 		},
 		done: func(err error) { o.send(err, func(err error) { done(o.result, err) }) },
 	})
@@ -54,7 +57,8 @@ type offer struct {
 	parcels    []parcel // for other partitions
 	redirect   *redirect
 	result     Offered
-	from       urlID // the document that points to them
+	from       urlID  // the document that points to them
+	lease      *Lease // of that; nil if it is not out
 	links      *webrace.Links
 	secret     string          // by which they were found
 	visit      *webrace.Visit  // of the document, before this one; nil where it does not matter where that led

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/testutil"
 )
 
@@ -323,4 +324,53 @@ func TestAfterACrashItIsKnownWhereAURLRedirectsTo(t *testing.T) {
 	l = f.take()
 	f.wantURL(l, "http://b.org/")
 	f.wantReach(l, webrace.Reach{Crawl: "other", Distance: 1})
+}
+
+// What a killed run left waiting is handed out from its beginning: not from where a taker had come to when the crawl
+// goes on, which passed over what waits for it before.
+func TestWhatWaitsForACrawlIsNotHandedOutFromTheMiddle(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{})
+	c := crawlOf("a.org")
+	f.start(c, true)
+	first := f.take()
+	f.links(first, "http://a.org/1", "http://a.org/2")
+	f.done(first)
+	f.crash()
+
+	f.q.mu.Lock()
+	now := f.q.store.now()
+	if _, err := f.q.window.fill(now); err != nil {
+		t.Fatal(err)
+	}
+	from := f.q.window.pick(now)
+	if l, err := f.q.takeFrom(from, now); l != nil || err != nil { // it passes over /1
+		t.Fatalf("of a crawl that is not of this run, it hands out %v, %v", l, err)
+	}
+	f.q.mu.Unlock()
+
+	matcher, err := scope.New(c.Start, c.Scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &start{q: f.q, crawl: c, scope: matcher, host: hostOf("a.org")}
+	begun := make(chan error, 1)
+	f.q.submit(step{
+		wants: s.wants,
+		apply: func(ch *changes) error {
+			err := s.apply(ch)
+			f.q.mu.Lock()
+			defer f.q.mu.Unlock()
+			if l, _, _ := f.q.try(now); l != nil {
+				t.Errorf("before it is durable that the crawl goes on, %s is handed out", l.Request().URL)
+			}
+			return err
+		},
+		after: s.after,
+		done:  func(err error) { begun <- err },
+	})
+	if err := <-begun; err != nil {
+		t.Fatal(err)
+	}
+	f.wantURL(f.take(), "http://a.org/1")
 }

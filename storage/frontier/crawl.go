@@ -19,7 +19,8 @@ type crawl struct {
 	number  uint32
 	pending atomic.Int64         // URLs it waits for; only the committer changes it
 	known   atomic.Int64         // URLs it ever came to, since that is counted; only the committer changes it
-	active  atomic.Bool          // it was started in this run
+	active  atomic.Bool          // it was started in this run; only the committer changes it
+	shown   bool                 // and that is durable: what waits for it may be handed out; guarded by the queue's lock
 	now     pointer.Atomic[pass] // only the committer changes it
 	history history              // the committer's
 }
@@ -223,7 +224,8 @@ func (r *registry) all() []*crawl {
 	return r.inTurn[:len(r.inTurn):len(r.inTurn)]
 }
 
-// activate makes a crawl one of this run, and reports whether it was.
+// activate makes a crawl one of this run, and reports whether it was. What waits for it is handed out once it is shown:
+// takers that found it active in between, and had passed over what is queued first, would go on in the middle.
 func (r *registry) activate(c *crawl) (before bool) {
 	if before = c.active.Swap(true); !before {
 		r.pending.Add(c.pending.Load())

@@ -237,14 +237,8 @@ func (l *Lease) gone() error {
 	return l.callUp()
 }
 
-// callUpSoon lets what waits for the lease have its turn with the next commit. It wants the queue's lock.
-func (l *Lease) callUpSoon() {
-	if len(l.again) > 0 {
-		l.q.later(step{apply: func(*changes) error { return nil }, after: l.callUp})
-	}
-}
-
-// callUp lets what waits for the lease have its turn.
+// callUp lets what waits for the lease have its turn: under the lock under which it ceased to wait, or what is queued
+// behind it would come first.
 func (l *Lease) callUp() error {
 	waiting := l.again
 	l.again = nil

@@ -40,8 +40,8 @@ next:
 	}
 }
 
-// lead tells the lease of the document that an offer is made for, if that is out, that it is made, and leaves the hits
-// to it. It takes from it what the last visit of the document knows, if that was fetched and may lead elsewhere by now.
+// lead finds the lease of the document that an offer is made for, if that is out, and leaves the hits to it. It takes
+// from it what the last visit of the document knows, if that was fetched and may lead elsewhere by now.
 func (o *offer) lead() {
 	o.q.mu.Lock()
 	defer o.q.mu.Unlock()
@@ -56,8 +56,17 @@ func (o *offer) lead() {
 			o.visit, o.instead = shownBefore(&r), webrace.Instead{}
 		}
 	}
-	l.led = true
-	l.callUpSoon()
+	o.lease = l
+}
+
+// led has those go on that wait for where the document leads: now they find in the queue what that has changed, too. It
+// wants the queue's lock.
+func (o *offer) led() error {
+	if o.lease == nil {
+		return nil
+	}
+	o.lease.led = true
+	return o.lease.callUp()
 }
 
 // shownBefore returns the visit of a document that another crawl came to first in this round, as of the version that

@@ -31,7 +31,7 @@ type Lease struct {
 	repeat     *item // the URL is queued again as this, because it may answer otherwise by now; guarded by the queue's lock
 
 	leads bool // it was released with an answer that leads on; guarded by the queue's lock
-	led   bool // where its document leads was offered; guarded by the queue's lock
+	led   bool // where its document leads is queued; guarded by the queue's lock
 
 	again []again // what came up while it was out, and waits for it; guarded by the queue's lock
 	hits  hits    // of rules, by what was offered for it; guarded by the queue's lock
@@ -267,7 +267,7 @@ func (q *Queue) recordOf(it *item, at place) (*record, error) {
 }
 
 // serve notes the crawls that wait for a URL. It returns the marks of those within whose levels it lies,
-// and whether any was started in this run.
+// and whether any is known to have been started in this run.
 func (l *Lease) serve(rec *record) (within []mark, active bool, err error) {
 	l.left = !slices.ContainsFunc(rec.marks, func(m mark) bool { return m.queued && !m.isLeft() })
 	for _, m := range rec.marks {
@@ -278,7 +278,7 @@ func (l *Lease) serve(rec *record) (within []mark, active bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		active = active || cr.active.Load()
+		active = active || cr.shown
 		if m.isLeft() != l.left {
 			continue // it gets its turn once the others have been served
 		}
@@ -432,9 +432,6 @@ func (l *Lease) release(r webrace.HostReport) {
 	}
 	l.slot, l.leads = false, r.Redirect
 	h.inflight--
-	if !l.leads {
-		l.callUpSoon()
-	}
 	changed := r.Parallel > 0 && r.Parallel != h.parallel || r.NotBefore.After(h.notBefore)
 	if r.Parallel > 0 {
 		h.parallel = r.Parallel
@@ -445,6 +442,9 @@ func (l *Lease) release(r webrace.HostReport) {
 	if changed {
 		h.saving++
 		q.later(q.saveStep(h))
+	}
+	if !l.leads {
+		q.endWith(l.callUp())
 	}
 	q.window.settle(h, q.store.now())
 }

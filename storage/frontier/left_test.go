@@ -161,3 +161,38 @@ func TestWhatIsLeftIsNotAskedForNothing(t *testing.T) {
 	}
 	f.none()
 }
+
+// What is new waits until the pages that are left are queued: not only until it is said where the document leads, in a
+// process that takes over from one that died once the new pages were queued.
+func TestWhatIsNewWaitsUntilWhatIsLeftIsQueued(t *testing.T) {
+	t.Parallel()
+	const old, to = "http://a.org/old", "http://a.org/new"
+	f := before(t, QueueOptions{}, old)
+	first := f.take()
+	f.links(first, to)
+	f.crash()
+	f.start(crawlOf("a.org"), true)
+	first = f.hold()
+	first.Release(webrace.HostReport{})
+	f.none()
+
+	entered, goOn := make(chan struct{}), make(chan struct{})
+	f.q.submit(step{apply: func(*changes) error {
+		close(entered)
+		<-goOn
+		return nil
+	}})
+	<-entered
+	f.q.Offer(&webrace.Links{From: "http://a.org/", Reach: first.Request().Reach, Via: webrace.ViaLink, URLs: []string{to}}, nil)
+	f.q.mu.Lock()
+	if err := first.callUp(); err != nil {
+		t.Fatal(err)
+	}
+	if l, _, _ := f.q.try(f.q.store.now()); l != nil {
+		t.Errorf("before it is durable where the start leads, %s is handed out", l.Request().URL)
+	}
+	f.q.mu.Unlock()
+	close(goOn)
+	l := f.take()
+	f.wantURL(l, old)
+}

@@ -293,9 +293,7 @@ func (q *Queue) settled(steps []step, written *changes, err error) {
 		}
 		err = errors.Join(err, q.show(written))
 	}
-	if err != nil && q.err == nil {
-		q.err = err
-	}
+	q.endWith(err)
 	q.mu.Unlock()
 	notify(q.signal)
 }
@@ -339,9 +337,14 @@ func (q *Queue) renew(written *changes) {
 // fail ends the queue: it takes and gives nothing further.
 func (q *Queue) fail(err error) {
 	q.mu.Lock()
+	q.endWith(err)
+	q.mu.Unlock()
+	notify(q.signal)
+}
+
+// endWith ends the queue because of an error, if it is one and the first. It wants the queue's lock.
+func (q *Queue) endWith(err error) {
 	if q.err == nil {
 		q.err = err
 	}
-	q.mu.Unlock()
-	notify(q.signal)
 }

@@ -65,15 +65,20 @@ func (q *Queue) receiveStart(m *message, a arrival, done func(error)) {
 // receiveLinks takes over the crawls of a message as they stand there, and offers its links for them.
 func (q *Queue) receiveLinks(m *message, all []arrival, done func(error)) {
 	passedOver := false // what waits here, because its crawl was not known to be of this run
+	crawls := make([]*crawl, len(all))
 	q.submit(step{
 		apply: func(ch *changes) error {
 			for i := range all {
 				cr := all[i].adopt(ch)
+				crawls[i] = cr
 				passedOver = !q.crawls.activate(cr) && cr.pending.Load() > 0 || passedOver
 			}
 			return nil
 		},
 		after: func() error {
+			for _, cr := range crawls {
+				cr.shown = true
+			}
 			if passedOver {
 				q.window.restart(q.store.now())
 			}

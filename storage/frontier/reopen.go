@@ -24,6 +24,7 @@ func (q *Queue) Reopen(o QueueOptions) (*Queue, error) {
 			return nil, errors.Join(err, next.Close())
 		}
 		next.crawls.activate(same)
+		same.shown = true
 	}
 	for reason := range q.refused {
 		next.refused[reason].Store(q.refused[reason].Load())

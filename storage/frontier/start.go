@@ -91,6 +91,7 @@ type start struct {
 	received bool // from another partition
 
 	round   Round
+	begun   *crawl
 	restart bool // items may have been passed over because the crawl was not started yet
 }
 
@@ -106,7 +107,7 @@ func (s *start) apply(ch *changes) error {
 	}
 	unfinished := cr.pending.Load() > 0 || next.left
 	inThisRun := s.q.crawls.activate(cr)
-	s.restart = unfinished && !inThisRun
+	s.begun, s.restart = cr, unfinished && !inThisRun
 
 	opens := !unfinished && s.newRound
 	deeper := next.raise(s.crawl)
@@ -183,6 +184,7 @@ func (s *start) offer(ch *changes, cr *crawl) error {
 }
 
 func (s *start) after() error {
+	s.begun.shown = true
 	if s.restart {
 		s.q.window.restart(s.q.store.now())
 	}

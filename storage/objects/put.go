@@ -36,7 +36,8 @@ type write struct {
 // latest one, validated at d.At, is returned, and Changed is false.
 //
 // The first version of a document that has moved here for good, as d.Visit tells, is numbered on from the last one at
-// its former URL.
+// its former URL. What is stored under such a number already is of nobody's document: a process died that stored it
+// before the move was known. It stays, and an equal body is the first version all the same.
 //
 // A body that a limit cut tells nothing of what is missing: it never follows a complete version, which stays
 // the latest, as it was; then the error is [ErrIncomplete]. A complete body follows a cut one even where both
@@ -75,16 +76,16 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	if known && d.Truncated && !latest.Truncated {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, ErrIncomplete)
 	}
-	if known && latest.Digest == digest && latest.Truncated == d.Truncated {
+	var former webrace.Former
+	if d.Visit != nil {
+		former = d.Visit.Former
+	}
+	if known && latest.Digest == digest && latest.Truncated == d.Truncated && latest.Number > former.Version {
 		return s.validate(latest, at, done)
 	}
 	highest, err := s.tombstone(view)
 	if err != nil {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
-	}
-	var former webrace.Former
-	if d.Visit != nil {
-		former = d.Visit.Former
 	}
 	defer s.digests.Lock(digest[:])()
 	held, err := s.held(digest)
