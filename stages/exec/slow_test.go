@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	itemTakes = flag.Duration("slow.item", 50*time.Millisecond, "what each of the 40 items of TestSlow takes")
-	itemLimit = flag.Duration("slow.limit", time.Second, "how long an item of TestSlow may take")
+	itemTakes = flag.Duration("slow.item", 100*time.Millisecond, "what each of the 40 items of TestSlow takes")
+	itemLimit = flag.Duration("slow.limit", 3*time.Second, "how long an item of TestSlow may take")
 )
 
 // slowly takes its time over each text, and counts that it has done so.
