@@ -115,6 +115,7 @@ func everyCommand(f *federation, moved string) (all [][]string) {
 		"frontier pause " + host, "frontier stats", "frontier pause " + host, "frontier resume " + host, "frontier stats", "frontier drop none.example",
 		"search tea --facets", "search storms --json --facets -n 3 --page 2", "search --sort url harbours", "search harbour teas storm", "search teaa", "search (tea",
 		"search --secret bank tea", "gc --dry-run --retention 1h", "gc --json", "gc --max-size=", "cache ls a b", "why",
+		"urd list --owner ben", "urd list --owner ann --json", "urd list --select /urd/uri", "urd list --owner nobody",
 	} {
 		all = append(all, strings.Fields(line))
 	}
@@ -297,7 +298,7 @@ func (c *clusterOf) mustRefuseStrangers() {
 // mustTellWhoIsAway asks nodes 0 and 2 while node 1 is down.
 func (c *clusterOf) mustTellWhoIsAway() {
 	c.t.Helper()
-	for _, args := range [][]string{{"cache", "ls"}, {"search", "tea"}, {"frontier", "stats"}} {
+	for _, args := range [][]string{{"cache", "ls"}, {"search", "tea"}, {"frontier", "stats"}, {"urd", "list"}} {
 		out, complaints, err := webraceRun(append([]string{"store", "--config", c.nodes[0]}, args...)...)
 		if out == "" || !strings.Contains(complaints, "node 1 (https://127.0.0.1:") || !strings.Contains(complaints, "missing is what partition 01 has") {
 			c.t.Errorf("%v: while a node is down it says\n%s\n%s\n%v", args, out, complaints, err)

@@ -37,21 +37,16 @@ var fetchedAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type filler struct {
 	ctx      context.Context
 	control  *control.Store
-	dir      *storage.Dir
-	urd      control.URD // the one whose crawl was run
+	dir      *storage.Dir // of the site's partition, in a cluster
+	urd      control.URD  // the one whose crawl was run
 	queue    *frontier.Queue
 	indexing []fulltext.Document
 }
 
-// fill makes a data directory with four URDs, of which the first was crawled for: its site has a page that its
+// fill fills a data directory with four URDs, of which the first was crawled for: its site has a page that its
 // owner was told of and a mirror of that, a dull one, one that is not there, one that is broken, and one that still
 // waits.
-func fill(path string) (err error) {
-	dir, err := storage.Open(path, storage.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
+func fill(dir *storage.Dir) (err error) {
 	f := &filler{ctx: context.Background(), dir: dir}
 	if f.control, err = dir.Control(); err != nil {
 		return err

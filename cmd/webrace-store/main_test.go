@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"webrace-store": mainOrThroughSocket})
+	testscript.Main(m, map[string]func(){"webrace-store": mainAsAsked})
 }
 
 // Scripts run the command as a user would. Beside it they have:
@@ -23,34 +23,35 @@ func TestMain(m *testing.M) {
 //	terminal FILE COMMAND…  runs a command at a terminal, and writes what is seen there to a file (Linux)
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	runScripts(t, false, nil)
+	runScripts(t, "testdata/script", "alone", nil)
 }
 
 // While another process has the stores open, the same scripts see the same.
 func TestScriptsWhileTheStoresAreInUse(t *testing.T) {
 	t.Parallel()
-	runScripts(t, true, func(e *testscript.Env) error {
+	runScripts(t, "testdata/script", "in-use", func(e *testscript.Env) error {
 		e.Setenv(throughSocket, "1")
 		return nil
 	})
 }
 
-// runScripts runs the scripts, which know by the condition in-use whether another process has the stores open.
-func runScripts(t *testing.T, inUse bool, setup func(*testscript.Env) error) {
+// runScripts runs the scripts, which know by the conditions in-use and cluster whether another process has the stores
+// open, or several have a part each.
+func runScripts(t *testing.T, dir, how string, setup func(*testscript.Env) error) {
 	if testing.Short() {
 		t.Skip("hundreds of processes: not in short mode")
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds:                commands,
 		Setup:               setup,
 		Condition: func(name string) (bool, error) {
-			if name != "in-use" {
+			if name != "in-use" && name != "cluster" {
 				return false, errors.New("no such condition")
 			}
-			return inUse, nil
+			return name == how, nil
 		},
 	})
 }
@@ -75,7 +76,19 @@ func wantStatus(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func fillCommand(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Check(fill(ts.MkAbs(args[0])))
+	withDir(ts, args[0], fill)
+}
+
+// withDir opens the data directory of one machine, or in a cluster that of the partition which has the site.
+func withDir(ts *testscript.TestScript, path string, f func(*storage.Dir) error) {
+	path = ts.MkAbs(path)
+	if server := ts.Getenv(overCluster); server != "" {
+		ts.Check(withPartition(server, path, f))
+		return
+	}
+	dir, err := storage.Open(path, storage.Options{})
+	ts.Check(err)
+	ts.Check(errors.Join(f(dir), dir.Close()))
 }
 
 func hold(ts *testscript.TestScript, _ bool, args []string) {

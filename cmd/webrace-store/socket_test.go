@@ -16,10 +16,13 @@ import (
 // throughSocket is set for commands that are to find their data directory in use.
 const throughSocket = "WEBRACE_STORE_THROUGH_SOCKET"
 
-// mainOrThroughSocket is main; if that is asked for, beside a process that has the data directory open
-// and answers at its socket.
-func mainOrThroughSocket() {
-	if os.Getenv(throughSocket) == "" {
+// mainAsAsked is main; if that is asked for, beside a process that has the data directory open and answers at its
+// socket, or on a node of a cluster.
+func mainAsAsked() {
+	switch {
+	case os.Getenv(overCluster) != "":
+		os.Exit(mainOverCluster(os.Getenv(overCluster)))
+	case os.Getenv(throughSocket) == "":
 		main()
 		return
 	}

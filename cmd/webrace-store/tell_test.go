@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -15,16 +14,11 @@ import (
 func tellCommand(ts *testscript.TestScript, _ bool, args []string) {
 	count, err := strconv.Atoi(args[2])
 	ts.Check(err)
-	ts.Check(tell(ts.MkAbs(args[0]), args[1], count))
+	withDir(ts, args[0], func(dir *storage.Dir) error { return tell(dir, args[1], count) })
 }
 
 // tell stores annotations for an owner, in one group, the last of them the most relevant.
-func tell(path, owner string, count int) (err error) {
-	dir, err := storage.Open(path, storage.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
+func tell(dir *storage.Dir, owner string, count int) error {
 	store, err := dir.Control()
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ func terminal(ts *testscript.TestScript, _ bool, args []string) {
 	program := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], args[1])
 	command := exec.Command(program, args[2:]...)
 	command.Dir, command.Stdout = ts.MkAbs("."), tty
+	command.Env = append(os.Environ(), overCluster+"="+ts.Getenv(overCluster))
 	ts.Check(command.Start())
 	ts.Check(tty.Close())
 	seen, err := io.ReadAll(screen)

@@ -72,17 +72,33 @@ func secretOf(u *xmlschema.URD) string {
 // RequestOf returns how the start of a crawl is asked, nil by a plain GET; or [ErrNotFound] when no URD wants the
 // crawl any more.
 func (s *Store) RequestOf(ctx context.Context, crawl string) (*httprequest.Request, error) {
-	u, err := one(rows(ctx, s, "read the request of crawl "+crawl, func(r *sql.Rows) (*xmlschema.URD, error) {
+	u, err := s.wanting(ctx, crawl)
+	if err != nil {
+		return nil, err
+	}
+	return u.Request, nil
+}
+
+// SourceOf returns the URL at which a crawl begins, and the credentials that it is asked for with; or [ErrNotFound]
+// when no URD wants it any more.
+func (s *Store) SourceOf(ctx context.Context, crawl string) (start, secret string, err error) {
+	u, err := s.wanting(ctx, crawl)
+	if err != nil {
+		return "", "", err
+	}
+	c, _, err := CrawlOf(u)
+	return c.Start, c.Secret, err
+}
+
+// wanting returns a URD that wants a crawl.
+func (s *Store) wanting(ctx context.Context, crawl string) (*xmlschema.URD, error) {
+	return one(rows(ctx, s, "read a URD of crawl "+crawl, func(r *sql.Rows) (*xmlschema.URD, error) {
 		var nodes []byte
 		if err := r.Scan(&nodes); err != nil {
 			return nil, err
 		}
 		return xmlschema.StoredURD(nodes)
 	}, "SELECT nodes FROM urd WHERE crawl = ? LIMIT 1", crawl), "crawl "+crawl)
-	if err != nil {
-		return nil, err
-	}
-	return u.Request, nil
 }
 
 // crawlID hashes the fields, each with its length, so that no two lists of fields run together.

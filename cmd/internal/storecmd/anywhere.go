@@ -49,9 +49,14 @@ type parts struct {
 // inParts are the commands that are asked of the partitions of a node, and not of its own directory.
 var inParts = []string{"cache", "search", "explain", "rematch", "why", "frontier", "scope", "gc"}
 
+// isInParts reports whether a command is one of these, or lists how crawls stand.
+func isInParts(c *cobra.Command) bool {
+	return slices.Contains(inParts, groupOf(c)) || groupOf(c) == "urd" && c.Name() == "list"
+}
+
 // asksParts reports whether a command is one of these, over the data directory of a node.
 func asksParts(c *cobra.Command, globals *cli.Globals) bool {
-	if globals.Shared != nil || partOf(c) != nil || !slices.Contains(inParts, groupOf(c)) {
+	if globals.Shared != nil || partOf(c) != nil || !isInParts(c) {
 		return false
 	}
 	place, err := globals.Place()

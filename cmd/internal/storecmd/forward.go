@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -28,7 +27,7 @@ func AnswerNodes(dir *storage.Dir, config string) func(context.Context, remote.C
 		globals := &cli.Globals{Shared: dir}
 		return runCall(ctx, globals, func(c *cobra.Command) error {
 			globals.Config, globals.Data = config, ""
-			if !slices.Contains(inParts, groupOf(c)) {
+			if !isInParts(c) {
 				return fmt.Errorf("%s is no command that a node runs for others", c.CommandPath())
 			}
 			return nil

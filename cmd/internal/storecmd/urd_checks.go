@@ -43,6 +43,8 @@ type checks struct {
 	times    map[string]*cron.Expression // by their lines
 	due      map[string]time.Time        // when each crawl is, as far as that was found out
 	options  urds.Options                // of a pipeline that has none
+
+	schedules map[string]urds.Options // of pipelines
 }
 
 // asker is how URDs ask for their crawl: at times that count since then, or by their timing, 0 for that of the stage.
@@ -71,12 +73,27 @@ type stood struct {
 	frontier.CrawlStatus
 	pipeline string
 	options  urds.Options
+	outcome  string // if another partition has found it out
 }
 
+// readChecks reads how crawls stand in a data directory.
 func readChecks(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, store *control.Store) (*checks, error) {
+	k, err := newChecks(c, store)
+	if err != nil {
+		return nil, err
+	}
+	k.frontier, err = eachStanding(dir, func(pipeline string, s frontier.CrawlStatus) error {
+		k.take(globals, stood{CrawlStatus: s, pipeline: pipeline})
+		return nil
+	})
+	return k, err
+}
+
+// newChecks knows of no crawl yet.
+func newChecks(c *cobra.Command, store *control.Store) (*checks, error) {
 	k := &checks{
 		now: time.Now(), crawls: map[string]stood{}, asked: map[string][]asker{}, times: map[string]*cron.Expression{}, due: map[string]time.Time{},
-		options: urds.Defaults(),
+		options: urds.Defaults(), schedules: map[string]urds.Options{},
 	}
 	since, err := store.AllTimesSince(c.Context())
 	if err != nil {
@@ -88,29 +105,52 @@ func readChecks(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, store 
 		}
 		k.ask(urd, since[urd.ID])
 	}
+	return k, nil
+}
+
+// eachStanding calls f for each crawl of each pipeline that has begun, and returns the frontier; nil if nothing was
+// ever crawled.
+func eachStanding(dir *storage.Dir, f func(pipeline string, s frontier.CrawlStatus) error) (*frontier.Store, error) {
 	if _, err := os.Stat(dir.Path("frontier")); errors.Is(err, fs.ErrNotExist) {
-		return k, nil
+		return nil, nil
 	}
-	if k.frontier, err = dir.Frontier(); err != nil {
+	store, err := dir.Frontier()
+	if err != nil {
 		return nil, err
 	}
-	pipelines, err := k.frontier.Pipelines()
+	pipelines, err := store.Pipelines()
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range pipelines {
-		standings, err := k.frontier.CrawlStatuses(name)
+		standings, err := store.CrawlStatuses(name)
 		if err != nil {
 			return nil, err
 		}
-		options := scheduleOf(globals, name)
 		for _, s := range standings {
-			if before, known := k.crawls[s.Crawl]; s.Round > 0 && (!known || before.last().Before(stood{CrawlStatus: s}.last())) {
-				k.crawls[s.Crawl] = stood{s, name, options}
+			if s.Round == 0 {
+				continue
+			}
+			if err := f(name, s); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return k, nil
+	return store, nil
+}
+
+// take takes in how a crawl stands, unless it was checked later in another pipeline.
+func (k *checks) take(globals *cli.Globals, s stood) {
+	if before, known := k.crawls[s.Crawl]; known && !before.last().Before(s.last()) {
+		return
+	}
+	of, known := k.schedules[s.pipeline]
+	if !known {
+		of = scheduleOf(globals, s.pipeline)
+		k.schedules[s.pipeline] = of
+	}
+	s.options = of
+	k.crawls[s.Crawl] = s
 }
 
 // ask takes in how a URD asks. Of those that name the same times, the first that is due is that whose times count for
@@ -193,16 +233,19 @@ func (k *checks) of(urd control.URD) (c checked, err error) {
 		return c, nil
 	}
 	c.Last = s.last()
-	if c.Outcome, err = k.outcome(urd, s); err != nil {
-		return c, err
+	if c.Outcome = s.outcome; c.Outcome == "" {
+		if c.Outcome, err = s.outcomeIn(k.frontier, urd.Crawl.Secret, urd.Crawl.Start); err != nil {
+			return c, err
+		}
 	}
 	c.Next = k.next(urd.Crawl.ID, s.CrawlStatus, s.options)
 	c.Due = s.Pending > 0 || !c.Next.After(k.now) || urd.CheckAsked.After(s.Started) || schedule.Ahead(s.Started, k.now)
 	return c, nil
 }
 
-func (k *checks) outcome(urd control.URD, s stood) (string, error) {
-	visit, err := k.frontier.LastVisit(s.pipeline, urd.Crawl.Secret, urd.Crawl.Start)
+// outcomeIn returns what came of the start, by the frontier that it is in.
+func (s stood) outcomeIn(store *frontier.Store, secret, start string) (string, error) {
+	visit, err := store.LastVisit(s.pipeline, secret, start)
 	switch {
 	case err != nil:
 		return "", err

@@ -1,6 +1,8 @@
 package storecmd
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/storage"
@@ -96,16 +98,31 @@ func newURDList(globals *cli.Globals) *cobra.Command {
 			if err := checkSelection(selection); err != nil {
 				return err
 			}
+			if part := partOf(c); part != nil {
+				return writeStandings(c, globals, part.Partition)
+			}
+			show := func(store *control.Store, checks func() (*checks, error)) error {
+				n, err := printURDs(c, checks, store, owner, selection, asJSON)
+				if n == 0 && err == nil {
+					note(c, noURDs)
+				}
+				return err
+			}
+			if asked, err := withParts(c, globals, func(p *parts) error {
+				store, err := p.control()
+				if err != nil {
+					return err
+				}
+				return errors.Join(show(store, func() (*checks, error) { return p.readChecks(store) }), p.lacking())
+			}); asked {
+				return err
+			}
 			return lookIntoDir(globals, func(dir *storage.Dir) error {
 				store, err := dir.Control()
 				if err != nil {
 					return err
 				}
-				n, err := printURDs(c, globals, dir, store, owner, selection, asJSON)
-				if n == 0 && err == nil {
-					note(c, noURDs)
-				}
-				return err
+				return show(store, func() (*checks, error) { return readChecks(c, globals, dir, store) })
 			})
 		},
 	}
@@ -115,11 +132,11 @@ func newURDList(globals *cli.Globals) *cobra.Command {
 	return c
 }
 
-func printURDs(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, store *control.Store, owner, selection string, asJSON bool) (int, error) {
+func printURDs(c *cobra.Command, read func() (*checks, error), store *control.Store, owner, selection string, asJSON bool) (int, error) {
 	if selection != "" {
 		return printValues(c, selection, asJSON, urdsOf(c, store, owner), func(u control.URD) (string, []byte) { return u.ID, u.Canonical() })
 	}
-	checks, err := readChecks(c, globals, dir, store)
+	checks, err := read()
 	if err != nil {
 		return 0, err
 	}

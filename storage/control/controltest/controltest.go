@@ -29,6 +29,7 @@ type Store interface {
 	IDsByCrawl(ctx context.Context, owner string, crawls ...string) ([]string, error)
 	StartOf(ctx context.Context, crawl string) (string, error)
 	RequestOf(ctx context.Context, crawl string) (*httprequest.Request, error)
+	SourceOf(ctx context.Context, crawl string) (start, secret string, err error)
 	TimesSince(ctx context.Context, id string) (time.Time, error)
 	AllTimesSince(ctx context.Context) (map[string]time.Time, error)
 	Revision(ctx context.Context) (int64, error)

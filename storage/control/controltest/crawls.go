@@ -40,6 +40,15 @@ func startsAreFound(s *session) {
 	request, err = s.store.RequestOf(s.ctx, post)
 	s.ok(err)
 	s.same("request", request, posted.Request)
+	guarded := urd("f", "eleni", "http://c.example/")
+	guarded.Secret = "bank"
+	s.put(guarded)
+	from, secret, err := s.store.SourceOf(s.ctx, crawl("f"))
+	s.ok(err)
+	s.same("source", from+" "+secret, "http://c.example/ bank")
+	from, secret, err = s.store.SourceOf(s.ctx, post)
+	s.ok(err)
+	s.same("source of a request", from+secret, marked)
 
 	s.ok(s.store.Delete(s.ctx, "a"))
 	_, err = s.store.StartOf(s.ctx, plain)
@@ -49,6 +58,8 @@ func startsAreFound(s *session) {
 	s.must(errors.Is(err, control.ErrNotFound), "the start of a crawl that is not wanted: %v", err)
 	_, err = s.store.RequestOf(s.ctx, plain)
 	s.must(errors.Is(err, control.ErrNotFound), "the request of a crawl that is not wanted: %v", err)
+	_, _, err = s.store.SourceOf(s.ctx, plain)
+	s.must(errors.Is(err, control.ErrNotFound), "the source of a crawl that is not wanted: %v", err)
 }
 
 func timesAreKept(s *session) {
