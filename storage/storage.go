@@ -20,6 +20,7 @@
 //	fulltext/    the search index, which can be rebuilt from objects/
 //	queues/      what waits between stages
 //	states/      what stages remember
+//	moved        the backup in which it went elsewhere, or came from there
 //	webrace.sock where the owner answers, while it runs pipelines
 package storage
 

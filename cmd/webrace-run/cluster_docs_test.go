@@ -14,16 +14,17 @@ import (
 func TestTheCommandsOfTheClusterPageSetOneUp(t *testing.T) {
 	t.Parallel()
 	page := readFile(t, "../../docs/cluster.md")
-	s, dir := newSite(t), t.TempDir()
+	s, dir, database := newSite(t), t.TempDir(), postgres.Database(t)
 	s.page("/", "The ferry leaves.", "/news")
 	s.page("/news", "News of the ferry.")
 	const data = "data = \"${WEBRACE_DATA:-./data}\"\n"
 	config := strings.Replace(readFile(t, "../../pipelines.toml"), data, fenced(page, "toml")[0], 1)
 	config = strings.Replace(config, "[defaults.fetch]\n", "[defaults.fetch]\nallow_networks = [\"loopback\"]\n", 1)
 	writeFile(t, filepath.Join(dir, "pipelines.toml"), config)
-	commands := fenced(page, "sh")[0]
+	blocks := fenced(page, "sh")
+	commands, moves := blocks[0], blocks[2]
 	for _, replaced := range [][2]string{
-		{"postgres://webrace@db.example/webrace", `"` + postgres.Database(t) + `"`},
+		{"postgres://webrace@db.example/webrace", `"` + database + `"`},
 		{"https://example.org/", s.URL + "/"},
 	} {
 		if !strings.Contains(commands, replaced[0]) {
@@ -36,6 +37,10 @@ func TestTheCommandsOfTheClusterPageSetOneUp(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	mustSay(t, said, "a cluster of 8 partitions and 2 nodes at postgres://", "0\t4\tended\t", "1\t4\tended\t", s.URL+"/news")
+	if said, err = shell(dir, "export WEBRACE_DATABASE=\""+database+"\"\n"+moves+"HOSTNAME=webrace-0 webrace-store cluster status\n"); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	mustSay(t, said, "partition 06 is node 1's", "0\t3\tended\t", "1\t5\tended\t")
 	if n := len(s.requestsInOrder()); n != 2 {
 		t.Errorf("%d requests, want 2", n)
 	}

@@ -24,7 +24,8 @@ type clusterOf struct {
 	t          *testing.T
 	dir        string
 	partitions int
-	nodes      []string // their configurations
+	nodes      []string    // their configurations
+	moved      map[int]int // which node has a partition that was moved
 }
 
 // newCluster makes one with the command.
@@ -50,7 +51,15 @@ func (c *clusterOf) data(node int) string { return filepath.Join(c.dir, fmt.Spri
 
 // partition returns where a partition is.
 func (c *clusterOf) partition(p int) string {
-	return cli.PartitionDir(c.data(p%len(c.nodes)), p)
+	return cli.PartitionDir(c.data(c.holder(p)), p)
+}
+
+// holder returns which node has a partition.
+func (c *clusterOf) holder(p int) int {
+	if node, moved := c.moved[p]; moved {
+		return node
+	}
+	return p % len(c.nodes)
 }
 
 // store runs a command of webrace-store with the configuration of a node.
@@ -90,7 +99,7 @@ func (c *clusterOf) run(more ...string) {
 func (c *clusterOf) documents() (all []string) {
 	c.t.Helper()
 	for p := range c.partitions {
-		all = append(all, documents(c.t, "--config", c.nodes[p%len(c.nodes)], "--data", c.partition(p))...)
+		all = append(all, documents(c.t, "--config", c.nodes[c.holder(p)], "--data", c.partition(p))...)
 	}
 	slices.Sort(all)
 	return all

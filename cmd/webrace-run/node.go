@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -78,10 +77,13 @@ func (n *node) open(ctx context.Context, dir *storage.Dir, room *diskspace.Watch
 		}()
 	}
 	n.cluster, err = cluster.Open(ctx, n.config.Cluster.Database, n.config.Cluster.Node, cluster.Options{
-		Place: placeOf(dir), Address: n.config.Cluster.Address, Config: n.digest(), Retry: room.Do, Logger: n.out.logger,
+		Place: cli.PlaceOfNode(dir), Address: n.config.Cluster.Address, Config: n.digest(), Retry: room.Do, Logger: n.out.logger,
 	})
 	if err != nil {
 		return &cli.Error{Status: cli.Environment, Err: err}
+	}
+	for _, m := range n.cluster.Coming() {
+		n.out.logger.Warn(storecmd.OnWay(m) + ": until then nothing of it is crawled, and no run of the cluster ends")
 	}
 	mine, caches := n.cluster.Mine(), budgetOf(n.config).caches()
 	cache := storage.NewCache(caches)
@@ -96,15 +98,6 @@ func (n *node) open(ctx context.Context, dir *storage.Dir, room *diskspace.Watch
 		n.deafen = n.serveNodes(listener, secured)
 	}
 	return nil
-}
-
-// placeOf names a data directory among those of all machines.
-func placeOf(dir *storage.Dir) string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return host + ":" + dir.Path("")
 }
 
 // digest is the same for nodes that run the same pipelines with the same options.

@@ -103,6 +103,11 @@ func (l *launch) showCluster(handler *admin.Handler) {
 			}
 		}
 		for p, node := range where.Node {
+			if node < 0 {
+				to := &nodes[cluster.OnWay(node)]
+				to.Coming = append(to.Coming, cli.PartitionName(p))
+				continue
+			}
 			nodes[node].Partitions = append(nodes[node].Partitions, cli.PartitionName(p))
 		}
 		return nodes, nil
@@ -120,7 +125,7 @@ func printNodes(w io.Writer, nodes []admin.Node) error {
 		if n.Differs {
 			config += ", which differs"
 		}
-		rows = append(rows, []any{fmt.Sprint("node ", n.Node), n.State, n.Ago(), n.Waiting, config, strings.Join(n.Partitions, " "), n.Place})
+		rows = append(rows, []any{fmt.Sprint("node ", n.Node), n.State, n.Ago(), n.Waiting, config, strings.Join(n.Has(), " "), n.Place})
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err

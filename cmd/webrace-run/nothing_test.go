@@ -44,6 +44,7 @@ var storeCommands = map[string]underDamage{
 	"cache stats":     {"", cli.Environment},
 	"cache versions":  {"SITE/", cli.Environment},
 	"cluster create":  {"", cli.Usage}, // there is no database
+	"cluster move":    {"1 --to 0", cli.Usage},
 	"cluster skip":    {"1 1", cli.Usage},
 	"cluster status":  {"", cli.Usage},
 	"control copy":    {"--to OUT-control", cli.OK},

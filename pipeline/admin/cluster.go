@@ -17,6 +17,7 @@ import (
 type Node struct {
 	Node       int      `json:"node"`
 	Partitions []string `json:"partitions"`
+	Coming     []string `json:"coming,omitempty"`  // partitions on their way to it, which no node has
 	State      string   `json:"state"`             // "up", "down", "ended" or "new"
 	Seen       float64  `json:"seen_s"`            // seconds since then; 0 of one that has ended, or never ran
 	Waiting    int      `json:"waiting"`           // what others have sent it, and it has not received
@@ -25,6 +26,15 @@ type Node struct {
 	Place      string   `json:"place"`
 	Address    string   `json:"address,omitempty"` // where others reach it
 	Here       bool     `json:"here,omitempty"`    // it is this process
+}
+
+// Has names for a person its partitions, and those on their way to it.
+func (n Node) Has() []string {
+	all := slices.Clone(n.Partitions)
+	for _, p := range n.Coming {
+		all = append(all, p+" (on its way)")
+	}
+	return all
 }
 
 // Ago says for a person when it was last seen.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,7 @@ type Cluster struct {
 	node    int
 	boot    string
 	mine    []int
+	coming  []Move
 	options Options
 
 	name   string
@@ -163,7 +165,12 @@ func (c *Cluster) join(ctx context.Context) (err error) {
 		}
 		c.mine = append(c.mine, p)
 	}
-	return rows.Err()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	c.coming, err = movesOf(ctx, c.db)
+	c.coming = slices.DeleteFunc(c.coming, func(m Move) bool { return m.To != c.node })
+	return err
 }
 
 // taken is the error of a node that another process is.
@@ -180,6 +187,9 @@ func (c *Cluster) taken(ctx context.Context) error {
 
 // Mine returns the partitions of this node, in order.
 func (c *Cluster) Mine() []int { return c.mine }
+
+// Coming returns the partitions that are on their way to this node, and wait to be taken in.
+func (c *Cluster) Coming() []Move { return c.coming }
 
 // keepSeen lets others see that this node is there.
 func (c *Cluster) keepSeen() {

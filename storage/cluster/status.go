@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +13,14 @@ type Status struct {
 	Shape
 	Nodes []NodeStatus
 	Runs  []RunStatus
+	Moves []Move
+}
+
+// Move is a partition that is on its way from a node to another.
+type Move struct {
+	Partition int
+	Way
+	Inbox int // envelopes that wait for it
 }
 
 // NodeStatus is how a node stands. One that never ran has no place.
@@ -101,7 +110,33 @@ func StatusOf(ctx context.Context, address string) (s Status, err error) {
 		}
 		s.Runs = append(s.Runs, r)
 	}
-	return s, runs.Err()
+	if err := runs.Err(); err != nil {
+		return s, err
+	}
+	if s.Moves, err = movesOf(ctx, db); err != nil {
+		return s, explained("look at the cluster in", name, err)
+	}
+	return s, nil
+}
+
+func movesOf(ctx context.Context, db *sql.DB) (all []Move, err error) {
+	rows, err := db.QueryContext(ctx, `SELECT p, node, (SELECT count(*) FROM webrace.inbox WHERE inbox.p = part.p)
+		FROM webrace.part WHERE node < 0 ORDER BY p`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var m Move
+		var stored int64
+		if err := rows.Scan(&m.Partition, &stored, &m.Inbox); err != nil {
+			return nil, err
+		}
+		_, way := holderOf(stored)
+		m.Way = *way
+		all = append(all, m)
+	}
+	return all, rows.Err()
 }
 
 // Skip removes an envelope that a partition cannot read, and what it would have caused, and reports whether it was

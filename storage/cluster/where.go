@@ -1,11 +1,14 @@
 package cluster
 
-import "context"
+import (
+	"context"
+	"database/sql"
+)
 
 // Where tells which node has which partition, and how nodes are reached.
 type Where struct {
 	Shape
-	Node  []int // that has the partition
+	Node  []int // that has the partition; or [OnWay] to another, and none has it
 	Nodes []Home
 }
 
@@ -26,20 +29,39 @@ func WhereOf(ctx context.Context, address string) (w Where, err error) {
 		return w, explained("look at the cluster in", name, err)
 	}
 	w.Node, w.Nodes = make([]int, w.Partitions), make([]Home, w.Shape.Nodes)
-	// A node of the first release with clusters has no column for its address yet.
-	rows, err := db.QueryContext(ctx, `SELECT p, part.node, coalesce(place, ''), coalesce(to_jsonb(n) ->> 'address', '')
-		FROM webrace.part LEFT JOIN webrace.node AS n ON i = part.node WHERE p < $1 AND part.node < $2`, w.Partitions, w.Shape.Nodes)
+	if err := w.readNodes(ctx, db); err != nil {
+		return w, explained("look at the cluster in", name, err)
+	}
+	rows, err := db.QueryContext(ctx, `SELECT p, node FROM webrace.part WHERE p < $1`, w.Partitions)
 	if err != nil {
 		return w, explained("look at the cluster in", name, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var p, node int
-		var home Home
-		if err := rows.Scan(&p, &node, &home.Place, &home.Address); err != nil {
+		var p int
+		var stored int64
+		if err := rows.Scan(&p, &stored); err != nil {
 			return w, err
 		}
-		w.Node[p], w.Nodes[node] = node, home
+		w.Node[p], _ = holderOf(stored)
 	}
 	return w, rows.Err()
+}
+
+func (w *Where) readNodes(ctx context.Context, db *sql.DB) error {
+	// A node of the first release with clusters has no column for its address yet.
+	rows, err := db.QueryContext(ctx, `SELECT i, place, coalesce(to_jsonb(n) ->> 'address', '') FROM webrace.node AS n WHERE i < $1`, w.Shape.Nodes)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var node int
+		var home Home
+		if err := rows.Scan(&node, &home.Place, &home.Address); err != nil {
+			return err
+		}
+		w.Nodes[node] = home
+	}
+	return rows.Err()
 }

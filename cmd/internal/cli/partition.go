@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -30,6 +31,15 @@ func nodeOf(data string) string {
 		return ""
 	}
 	return filepath.Dir(filepath.Clean(parent))
+}
+
+// PlaceOfNode names the data directory of a node among those of all machines.
+func PlaceOfNode(dir *storage.Dir) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return host + ":" + dir.Path("")
 }
 
 // placeInCluster returns where the stores of a node are, or those of a partition of it.

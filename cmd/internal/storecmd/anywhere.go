@@ -182,6 +182,9 @@ func (p *parts) run(ctx context.Context, call remote.Call) (status int, err erro
 
 // dirOf returns the data directory of a node that is on this machine; empty for another's.
 func (p *parts) dirOf(node int) string {
+	if node < 0 {
+		return "" // it is on its way
+	}
 	if node == p.cluster.Node {
 		return p.place.Data
 	}
@@ -200,6 +203,9 @@ const answersWithin = 5 * time.Second
 
 // dial connects to a node on another machine.
 func (p *parts) dial(ctx context.Context, node int) (net.Conn, error) {
+	if node < 0 {
+		return nil, errors.New("webrace-store cluster move PARTITION --from BACKUP, there, takes it in")
+	}
 	home := p.where.Nodes[node]
 	switch {
 	case home.Place == "":
@@ -270,7 +276,12 @@ type unreachable struct {
 	err  error
 }
 
-func (u *unreachable) Error() string { return fmt.Sprintf("node %d: %v", u.node, u.err) }
+func (u *unreachable) Error() string {
+	if u.node < 0 {
+		return fmt.Sprintf("on its way to node %d: %v", cluster.OnWay(u.node), u.err)
+	}
+	return fmt.Sprintf("node %d: %v", u.node, u.err)
+}
 func (u *unreachable) Unwrap() error { return u.err }
 
 // cannotAsk notes that a node cannot be asked.
@@ -292,6 +303,9 @@ func (p *parts) lacking() error {
 		if why := p.away[node]; why != nil {
 			all = append(all, fmt.Errorf("node %d%s cannot be asked: %w: missing is what %s",
 				node, reachedAt(p.where.Nodes[node]), why, p.partitionsOf(node)))
+		}
+		if onWay := cluster.OnWay(node); p.away[onWay] != nil {
+			all = append(all, fmt.Errorf("on the way to node %d: %w: missing is what %s", node, p.away[onWay], p.partitionsOf(onWay)))
 		}
 	}
 	if len(all) == 0 {

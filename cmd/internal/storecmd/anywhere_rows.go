@@ -234,7 +234,7 @@ func inAll(c *cobra.Command, globals *cli.Globals) (asked bool, err error) {
 
 // reach tries whether all nodes can be asked.
 func (p *parts) reach() error {
-	for node := range p.where.Nodes {
+	for _, node := range slices.Compact(slices.Sorted(slices.Values(p.where.Node))) {
 		if p.dirOf(node) != "" {
 			continue
 		}

@@ -15,8 +15,8 @@ import (
 )
 
 func newCluster(globals *cli.Globals) *cobra.Command {
-	c := &cobra.Command{Use: "cluster", Short: "what the nodes of a cluster agree on: create, status, skip"}
-	c.AddCommand(newClusterCreate(globals), newClusterStatus(globals), newClusterSkip(globals))
+	c := &cobra.Command{Use: "cluster", Short: "what the nodes of a cluster agree on: create, status, move, skip"}
+	c.AddCommand(newClusterCreate(globals), newClusterStatus(globals), newClusterMove(globals), newClusterSkip(globals))
 	return c
 }
 
@@ -29,7 +29,8 @@ func newClusterCreate(globals *cli.Globals) *cobra.Command {
   webrace-store cluster create --nodes 3 postgres://webrace@db.example/webrace`,
 		Long: `create makes the tables of a cluster beside those of the control store, which are
 made as well. Sites are divided among so many partitions, a power of two, and
-partition p is node p mod n's of n nodes. Neither changes afterwards.
+partition p is node p mod n's of n nodes, until it is moved. Neither number changes
+afterwards.
 
 The database is the one that is named, or that of the configuration's [cluster], or
 the one that the environment's WEBRACE_DATABASE names.`,
@@ -113,6 +114,9 @@ func newClusterStatus(globals *cli.Globals) *cobra.Command {
 				if !r.Over {
 					note(c, "run %d of %s goes on: %s not done", r.Number, r.Pipeline, cli.Count(r.Busy, "partition"))
 				}
+			}
+			for _, m := range s.Moves {
+				note(c, "%s (%s wait for it)", OnWay(m), cli.Count(m.Inbox, "envelope"))
 			}
 			warnOfOthers(c, s)
 			return nil

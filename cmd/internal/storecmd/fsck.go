@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,6 +114,9 @@ func (f *fsckRun) dir(globals *cli.Globals) error {
 		if err := f.check(dir, globals.Outside == nil && !dir.OwnsControl()); err != nil {
 			return err
 		}
+		if place, err := globals.Place(); err == nil && place.Node {
+			return nil // its partitions have stores, it has none; partitions that moved are the operator's to remove
+		}
 		paths, bytes, err := dir.SetAside()
 		f.aside, f.asideBytes = append(f.aside, paths...), f.asideBytes+bytes
 		return err
@@ -134,6 +138,9 @@ func (f *fsckRun) partitions(globals *cli.Globals) error {
 		return err
 	}
 	for _, dir := range dirs {
+		if _, err := strconv.ParseUint(filepath.Base(dir), 10, 31); err != nil {
+			continue // what was set aside when it moved to another node
+		}
 		part := *globals
 		part.Data, part.Outside = dir, control
 		report := f.report
