@@ -136,6 +136,9 @@ func (n *node) openPartition(place cli.Place, p int, store *control.Store, optio
 		rest: func(name string) (frontier.Elsewhere, error) {
 			return n.cluster.Elsewhere(name, p, !n.flags.continuous)
 		},
+		costs: func(ctx context.Context, name string, crawls []string) (map[string]uint64, error) {
+			return n.cluster.Requests(ctx, name, p, crawls)
+		},
 	})
 	return nil
 }

@@ -24,6 +24,7 @@ type session struct {
 	elsewhere func(pipeline string, s pipeline.Spec) bool       // reports which sources another session has; nil: none
 	here      frontier.Here                                     // of a partition; nil: it is all there is
 	rest      func(pipeline string) (frontier.Elsewhere, error) // of the cluster; nil: there is none
+	costs     frontier.RequestsElsewhere                        // there
 }
 
 // start starts the pipelines; those that it had started when one would not are among its runs. It tells await what it
@@ -67,6 +68,7 @@ func (s *session) resources() *pipeline.Resources {
 	if s.here != nil {
 		pipeline.Provide(r, s.here)
 		pipeline.Provide[frontier.OpenElsewhere](r, s.rest)
+		pipeline.Provide(r, s.costs)
 	}
 	return r
 }

@@ -140,7 +140,7 @@ func (c *Cluster) join(ctx context.Context) (err error) {
 	if c.node >= c.Nodes {
 		return fmt.Errorf("node %d: the cluster has %d nodes, from 0 to %d", c.node, c.Nodes, c.Nodes-1)
 	}
-	if err := addAddress(ctx, c.db); err != nil {
+	if err := addWhatIsNew(ctx, c.db); err != nil {
 		return err
 	}
 	done, err := c.db.ExecContext(ctx, `INSERT INTO webrace.node AS n (i, boot, place, config, seen, address) VALUES ($1, $2, $3, $4, clock_timestamp(), $6)

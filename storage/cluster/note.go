@@ -17,7 +17,8 @@ type note struct {
 type notedPass struct {
 	of *attached
 	frontier.Pass
-	pending bool
+	pending  bool
+	requests uint64 // that the partition ever made for the crawl; only of one that does not wait there
 }
 
 type taken struct {
@@ -26,7 +27,19 @@ type taken struct {
 }
 
 func (n *note) pass(of *attached, p frontier.Pass, pending bool) {
-	n.passes = append(n.passes, notedPass{of, p, pending})
+	n.passes = append(n.passes, notedPass{of: of, Pass: p, pending: pending})
+}
+
+// done notes a pass that waits for nothing in a partition, with what it cost there. A queue that cannot tell that is
+// asked another time: until then the pass is not over.
+func (n *note) done(of *attached, to frontier.Receiver, p frontier.Pass) {
+	requests, err := to.Requests(p.Crawl)
+	if err != nil {
+		of.fail(err)
+		n.pass(of, p, true)
+		return
+	}
+	n.passes = append(n.passes, notedPass{of: of, Pass: p, requests: requests})
 }
 
 // busy notes that a queue has something to do, unless that is noted already.
@@ -42,13 +55,14 @@ func (c *Cluster) write(n *note) error {
 		return nil
 	}
 	var of, crawls []string
-	var numbers []int64
+	var numbers, requests []int64
 	var at, from []int
 	var pending []bool
 	var ids []int64
 	for _, p := range n.passes {
 		of, crawls, numbers = append(of, p.of.pipeline), append(crawls, p.Crawl), append(numbers, int64(p.Number))
 		at, pending = append(at, p.of.p), append(pending, p.pending)
+		requests = append(requests, int64(p.requests))
 	}
 	for _, t := range n.taken {
 		from, ids = append(from, t.p), append(ids, t.id)
@@ -57,11 +71,14 @@ func (c *Cluster) write(n *note) error {
 	err := c.do(c.ended, func(ctx context.Context) error {
 		_, err := c.db.ExecContext(ctx, `WITH busy AS (UPDATE webrace.quiet AS q SET quiet = FALSE FROM unnest($6::text[], $7::bigint[]) AS r (pipeline, p)
 				WHERE q.pipeline = r.pipeline AND q.p = r.p AND q.boot = $8),
+			cost AS (INSERT INTO webrace.cost SELECT pipeline, crawl, p, requests
+				FROM unnest($1::text[], $2::text[], $4::bigint[], $11::bigint[]) AS r (pipeline, crawl, p, requests) WHERE requests > 0
+				ON CONFLICT (pipeline, crawl, p) DO UPDATE SET requests = excluded.requests),
 			taken AS (DELETE FROM webrace.inbox AS i USING unnest($9::bigint[], $10::bigint[]) AS r (p, id) WHERE i.p = r.p AND i.id = r.id)
 			INSERT INTO webrace.abroad AS a SELECT pipeline, crawl, pass, p, pending
 				FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::boolean[]) AS r (pipeline, crawl, pass, p, pending)
 			ON CONFLICT (pipeline, crawl, p) DO UPDATE SET pass = greatest(a.pass, excluded.pass), pending = excluded.pending`,
-			of, crawls, numbers, at, pending, pipelines, partitions, c.boot, from, ids)
+			of, crawls, numbers, at, pending, pipelines, partitions, c.boot, from, ids, requests)
 		return err
 	})
 	if err != nil {

@@ -62,6 +62,30 @@ func (c *Cluster) endPass(p notedPass) error {
 	})
 }
 
+// Requests returns how many requests other partitions have ever made for crawls that begin in partition p: see
+// [frontier.RequestsElsewhere]. A partition notes them with that a crawl waits for nothing there.
+func (c *Cluster) Requests(ctx context.Context, pipeline string, p int, crawls []string) (requests map[string]uint64, err error) {
+	err = c.do(ctx, func(ctx context.Context) error {
+		requests = make(map[string]uint64)
+		rows, err := c.db.QueryContext(ctx, `SELECT crawl, sum(requests)::bigint FROM webrace.cost
+			WHERE pipeline = $1 AND crawl = ANY($2::text[]) AND p <> $3 GROUP BY crawl`, pipeline, crawls, p)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var crawl string
+			var n uint64
+			if err := rows.Scan(&crawl, &n); err != nil {
+				return err
+			}
+			requests[crawl] = n
+		}
+		return rows.Err()
+	})
+	return requests, explained("read what crawls cost in", c.name, err)
+}
+
 // run is one of the runs of a pipeline that end.
 type run struct {
 	pipeline string

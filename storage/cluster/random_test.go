@@ -98,6 +98,7 @@ func (q *queue) Receive(data []byte, done func(error)) {
 	}()
 }
 
+func (q *queue) Requests(string) (uint64, error) { return 0, nil }
 func (q *queue) Pending(all []frontier.Pass) []bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -137,7 +137,11 @@ func (n *note) received(a *attached, some []received) {
 	passes := passesIn(some)
 	called := a.call(func(to frontier.Receiver) {
 		for i, pending := range to.Pending(passes) {
-			n.pass(a, passes[i], pending)
+			if pending {
+				n.pass(a, passes[i], true)
+			} else {
+				n.done(a, to, passes[i])
+			}
 		}
 	})
 	if !called {

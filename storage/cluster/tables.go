@@ -26,9 +26,14 @@ var tables = []string{
 	`ALTER TABLE webrace.inbox ALTER COLUMN data SET STORAGE EXTERNAL`,
 	`CREATE TABLE webrace.abroad (pipeline TEXT COLLATE "C", crawl TEXT COLLATE "C", pass BIGINT, p BIGINT, pending BOOLEAN NOT NULL,
 		PRIMARY KEY (pipeline, crawl, p)) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01)`,
+	costTable,
 	`CREATE TABLE webrace.run (pipeline TEXT COLLATE "C" PRIMARY KEY, number BIGINT NOT NULL, over BOOLEAN NOT NULL)`,
 	`CREATE TABLE webrace.quiet (pipeline TEXT COLLATE "C", p BIGINT, quiet BOOLEAN NOT NULL, boot TEXT NOT NULL, PRIMARY KEY (pipeline, p)) WITH (fillfactor = 50)`,
 }
+
+// costTable has how many requests each partition has ever made for crawls that begin in others.
+const costTable = `CREATE TABLE IF NOT EXISTS webrace.cost (pipeline TEXT COLLATE "C", crawl TEXT COLLATE "C", p BIGINT, requests BIGINT NOT NULL,
+	PRIMARY KEY (pipeline, crawl, p)) WITH (fillfactor = 50)`
 
 // Codes of errors, https://www.postgresql.org/docs/current/errcodes-appendix.html
 const (
@@ -86,11 +91,21 @@ func create(ctx context.Context, db *sql.DB, s Shape) error {
 	return tx.Commit()
 }
 
-// addAddress adds the column that the first release with clusters did not have.
-func addAddress(ctx context.Context, db *sql.DB) error {
+// addWhatIsNew adds what the first release with clusters did not have.
+func addWhatIsNew(ctx context.Context, db *sql.DB) error {
 	_, err := db.ExecContext(ctx, `SELECT address FROM webrace.node LIMIT 0`)
 	if hasCode(err, codeNoColumn) {
 		_, err = db.ExecContext(ctx, `ALTER TABLE webrace.node ADD COLUMN IF NOT EXISTS address TEXT NOT NULL DEFAULT ''`)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, `SELECT requests FROM webrace.cost LIMIT 0`)
+	if hasCode(err, codeNoTable) {
+		_, err = db.ExecContext(ctx, costTable)
+	}
+	if hasCode(err, codeNameIsTaken) { // another node makes it at this moment
+		err = nil
 	}
 	return err
 }

@@ -172,7 +172,7 @@ func (c *Cluster) notePending(all []*attached) error {
 		a.call(func(to frontier.Receiver) {
 			for i, pending := range to.Pending(noted) {
 				if !pending {
-					n.pass(a, noted[i], false)
+					n.done(a, to, noted[i])
 				}
 			}
 		})

@@ -153,6 +153,12 @@ func (q *Queue) Pending(all []Pass) []bool {
 	return pending
 }
 
+// Requests returns how many requests a crawl has caused here. See [Receiver].
+func (q *Queue) Requests(crawl string) (uint64, error) {
+	status, err := q.store.CrawlStatus(q.pipeline, crawl)
+	return status.Requests, err
+}
+
 // Leaving returns the passes of the crawls that begin here and wait for nothing but other partitions. See [Receiver].
 func (q *Queue) Leaving() []Pass {
 	q.mu.Lock()

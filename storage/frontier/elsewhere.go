@@ -1,5 +1,7 @@
 package frontier
 
+import "context"
+
 // Elsewhere is the rest of a cluster, as the queue of one of its partitions needs it: the hosts of the others, and when
 // all are done. Its methods do not block.
 type Elsewhere interface {
@@ -24,6 +26,11 @@ type OpenElsewhere func(pipeline string) (Elsewhere, error)
 // it to sources of which each is to give its own share.
 type Here func(host string) bool
 
+// RequestsElsewhere returns how many requests other partitions have ever made for crawls that begin in this one, as
+// [CrawlStatus] Requests counts them here. Of a crawl whose round is over, none is missing. A program of a cluster lends
+// it to who charges for crawls.
+type RequestsElsewhere func(ctx context.Context, pipeline string, crawls []string) (map[string]uint64, error)
+
 // Envelope is what a queue has for another partition: links of a document, or the start of a crawl.
 type Envelope struct {
 	To     int    // the partition
@@ -44,6 +51,8 @@ type Receiver interface {
 	Receive(data []byte, done func(error))
 	// Pending reports for each pass whether its crawl waits for URLs here, be it in that pass or in a later one.
 	Pending(all []Pass) []bool
+	// Requests returns how many requests were ever made here that served a crawl, as far as is durable.
+	Requests(crawl string) (uint64, error)
 	// Leaving returns the passes of the crawls that begin here and have left for other partitions, and wait for nothing
 	// here: they are over once that is so everywhere.
 	Leaving() []Pass

@@ -121,6 +121,7 @@ type owner struct {
 	own          bool // has a quota of their own, which may be none
 	requests     int
 	bucket       bucket
+	held         int64                 // what of it is spent in advance
 	queue        indexedHeap[*request] // asking, by deadline
 	recoveringAt int
 	touched      bool

@@ -96,6 +96,7 @@ func (a *Agenda) grant(by *request, now int64) {
 		}
 		t.holders = append(t.holders, o)
 		o.bucket.spend(t.held, now)
+		o.held += t.held
 		if o.recoveringAt > 0 { // that takes longer now
 			a.recovering.remove(o)
 			a.recovering.push(o)
@@ -118,6 +119,7 @@ func (a *Agenda) revoke(t *target) {
 func (a *Agenda) refund(t *target) {
 	for _, o := range t.holders {
 		o.bucket.spend(-t.held, o.bucket.at)
+		o.held -= t.held
 		a.touch(o)
 	}
 	clear(t.holders)
@@ -129,6 +131,28 @@ func (a *Agenda) begin(t *target) {
 	t.state = underWay
 	a.underWay++
 	a.upcoming.remove(t)
+}
+
+// PutBack has a target ask again that [Agenda.Due] has returned, as if it had not: its visit is not made.
+func (a *Agenda) PutBack(name string) {
+	t := a.targets[name]
+	if t == nil || t.state != underWay {
+		return
+	}
+	a.underWay--
+	a.refund(t)
+	t.state = resting
+	for _, r := range t.asking {
+		r.owner.queue.push(r)
+		a.touch(r.owner)
+	}
+	again := t.again
+	t.again = nil
+	for _, r := range again {
+		r.again = false
+		a.settle(r)
+	}
+	a.arrange(t)
 }
 
 // class has the granted targets of one urgency: the earliest deadline first. Classes take turns by stride scheduling

@@ -86,12 +86,20 @@ func (a *Agenda) SetQuota(name string, requests int, now time.Time) {
 	a.touch(o)
 }
 
-// SetBalance sets how much of a quota is left; less than nothing is a debt.
+// SetBalance sets how much of a quota is left, of which visits that are under way have their part; less than nothing is
+// a debt.
 func (a *Agenda) SetBalance(name string, requests float64, now time.Time) {
 	o := a.owner(name, now)
 	o.bucket.fill(now.UnixMicro())
 	o.bucket.balance = 0
-	o.bucket.spend(-inParts(requests), now.UnixMicro())
+	o.bucket.spend(o.held-inParts(requests), now.UnixMicro())
+	a.touch(o)
+}
+
+// Spend charges an owner for what was visited for them elsewhere.
+func (a *Agenda) Spend(name string, requests float64, now time.Time) {
+	o := a.owner(name, now)
+	o.bucket.spend(inParts(requests), now.UnixMicro())
 	a.touch(o)
 }
 
