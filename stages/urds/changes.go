@@ -110,6 +110,7 @@ func (r *rounds) setQuotas(ctx context.Context, now time.Time) error {
 				return err
 			}
 		}
+		r.ledger.saw(owner, now, days[len(days)-1][owner])
 		r.agenda.SetBalance(owner, schedule.Left(quota, usedBy(owner, days), now.Sub(dayOf(now))), now)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -90,7 +91,7 @@ func (s *stage) newRounds(ctx context.Context, out pipeline.Emitter) (*rounds, c
 		r.frontier, err = s.dir.Frontier()
 	}
 	if err == nil {
-		r.ledger, err = openLedger(ctx, s.control, s.env.Pipeline)
+		r.ledger, err = openLedger(ctx, s.control, s.env.Pipeline, s.here != nil)
 	}
 	if err == nil {
 		r.book, err = newBook(s.options, s.serves())
@@ -112,6 +113,9 @@ func (r *rounds) begin(ctx context.Context, from control.Point) error {
 		return err
 	}
 	statuses, err := r.frontier.CrawlStatuses(r.env.Pipeline)
+	if err == nil {
+		err = r.complete(ctx, statuses)
+	}
 	if err != nil {
 		return err
 	}
@@ -198,7 +202,10 @@ func (r *rounds) run(ctx context.Context, at control.Point, happened <-chan even
 	for {
 		now := time.Now()
 		r.watchClock(now)
-		due, next := r.agenda.Due(now)
+		due, next, err := r.due(ctx, now)
+		if err != nil {
+			return err
+		}
 		for _, id := range due {
 			if err := r.open(ctx, id, at.Revision, now); err != nil {
 				return err
@@ -206,14 +213,13 @@ func (r *rounds) run(ctx context.Context, at control.Point, happened <-chan even
 		}
 		r.showNext(next)
 		timer := time.NewTimer(r.wait(next))
-		var err error
 		select {
 		case e := <-happened:
 			if e.changed != nil {
 				err = r.changed(ctx, at, *e.changed)
 				at = *e.changed
 			}
-			r.ended(e.statuses, time.Now())
+			err = errors.Join(err, r.ended(ctx, e.statuses, time.Now()))
 		case <-r.failures.signal:
 			r.notOpened(r.failures.take(), time.Now())
 		case <-timer.C:
@@ -305,16 +311,23 @@ func (r *rounds) notOpened(ids []string, now time.Time) {
 }
 
 // ended takes note of rounds that have ended, and charges for them.
-func (r *rounds) ended(statuses []frontier.CrawlStatus, now time.Time) {
+func (r *rounds) ended(ctx context.Context, statuses []frontier.CrawlStatus, now time.Time) error {
+	var over []frontier.CrawlStatus
 	for _, s := range statuses {
-		c := r.book.crawls[s.Crawl]
-		if c == nil || !c.open || s.Pending > 0 || s.Round <= c.round {
-			continue
+		if c := r.book.crawls[s.Crawl]; c != nil && c.open && s.Pending == 0 && s.Round > c.round {
+			over = append(over, s)
 		}
+	}
+	if err := r.complete(ctx, over); err != nil {
+		return err
+	}
+	for _, s := range over {
+		c := r.book.crawls[s.Crawl]
 		r.book.setOpen(c, false)
 		c.round = s.Round
 		r.account(s, schedule.Visit{Began: c.opened, Interval: s.Interval}, now)
 	}
+	return nil
 }
 
 // account charges the owners of a crawl for a visit, which is no longer under way.
@@ -322,6 +335,9 @@ func (r *rounds) account(s frontier.CrawlStatus, v schedule.Visit, now time.Time
 	v.Cost = r.ledger.cost(s)
 	owners, share := r.agenda.Visited(s.Crawl, v, now)
 	r.ledger.charge(s, owners, share)
+	if r.here != nil && slices.ContainsFunc(owners, func(owner string) bool { return r.quotaOf(owner) > 0 }) {
+		r.ledger.written = time.Time{} // others look at it before they open a round
+	}
 }
 
 // listenToChanges passes on that something was changed, once every copy of the URDs has it: what is opened

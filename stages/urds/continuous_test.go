@@ -25,7 +25,7 @@ func TestTheLedgerChargesEachRequestOnce(t *testing.T) {
 	f := newFixture(t)
 	ctx, now := t.Context(), time.Date(2026, 3, 1, 23, 0, 0, 0, time.UTC)
 	open := func() *ledger {
-		l, err := openLedger(ctx, f.control, "p")
+		l, err := openLedger(ctx, f.control, "p", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,6 +101,13 @@ func newTestRounds(t *testing.T, f fixture, o Options) (*rounds, *seeds) {
 	return r, out
 }
 
+func (r *rounds) mustEnd(t *testing.T, statuses []frontier.CrawlStatus, now time.Time) {
+	t.Helper()
+	if err := r.ended(t.Context(), statuses, now); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (r *rounds) openDue(t *testing.T, now time.Time) {
 	t.Helper()
 	due, _ := r.agenda.Due(now)
@@ -141,14 +148,14 @@ func TestARoundEndsOnce(t *testing.T) {
 	r.openDue(t, now)
 	first := []frontier.CrawlStatus{{Crawl: id, Round: 1, Requests: 5}}
 	for _, s := range [][]frontier.CrawlStatus{{{Crawl: id, Round: 1, Pending: 2, Requests: 3}}, first, first, {{Crawl: "of nobody", Round: 3}}} {
-		r.ended(s, now)
+		r.mustEnd(t, s, now)
 	}
 	if c := r.book.crawls[id]; c.open || r.book.open != 0 || c.round != 1 || r.ledger.usage["ann"] != 5 {
 		t.Errorf("%+v, used %v", c, r.ledger.usage)
 	}
 	out.take()
 	r.openDue(t, now.Add(time.Hour))
-	r.ended(first, now.Add(time.Hour))
+	r.mustEnd(t, first, now.Add(time.Hour))
 	if c := r.book.crawls[id]; !c.open || r.book.open != 1 || len(out.take()) != 1 || r.ledger.usage["ann"] != 5 {
 		t.Errorf("the second round: %+v, used %v", c, r.ledger.usage)
 	}
@@ -317,7 +324,7 @@ func TestARoundIsDueAtOnceWhenTheClockWasSetBack(t *testing.T) {
 			for _, seed := range out.take() {
 				got = append(got, seed.URL)
 				c := r.book.crawls[seed.Crawl.ID]
-				r.ended([]frontier.CrawlStatus{{Crawl: seed.Crawl.ID, Round: c.round + 1}}, now)
+				r.mustEnd(t, []frontier.CrawlStatus{{Crawl: seed.Crawl.ID, Round: c.round + 1}}, now)
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, want) {
@@ -328,7 +335,7 @@ func TestARoundIsDueAtOnceWhenTheClockWasSetBack(t *testing.T) {
 			wantDue("at first", now, "https://a.org/")
 		} else {
 			wantDue("at first, while the round is resumed", now)
-			r.ended([]frontier.CrawlStatus{{Crawl: ahead.Crawl.ID, Round: 1}}, now)
+			r.mustEnd(t, []frontier.CrawlStatus{{Crawl: ahead.Crawl.ID, Round: 1}}, now)
 		}
 		wantDue("later", now.Add(time.Hour))
 		wantDue("a month later", now.Add(31*24*time.Hour), "https://a.org/", "https://b.org/")

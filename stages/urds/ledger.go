@@ -21,6 +21,8 @@ type ledger struct {
 	unsaved map[string]int64   // those of them that are not written yet
 	usage   map[string]float64 // by owner: not written yet
 	written time.Time          // the last time
+
+	seen map[string]seen // by owner, of those whose quota other partitions spend from, too; nil: there are none
 }
 
 // writeEvery is how long the ledger may lag behind, and keepDays for how long a debt is remembered.
@@ -28,8 +30,11 @@ const writeEvery, keepDays = time.Second, 30
 
 const requestsOf, revisionOf = "requests/", "revision/"
 
-func openLedger(ctx context.Context, store *control.Store, pipeline string) (*ledger, error) {
+func openLedger(ctx context.Context, store *control.Store, pipeline string, shared bool) (*ledger, error) {
 	l := &ledger{store: store, prefix: "rounds/" + pipeline + "/", unsaved: make(map[string]int64), usage: make(map[string]float64)}
+	if shared {
+		l.seen = make(map[string]seen)
+	}
 	var err error
 	l.cursors, err = store.Cursors(ctx, l.prefix)
 	return l, err
@@ -110,7 +115,14 @@ func (l *ledger) write(ctx context.Context, now time.Time) error {
 	for name, position := range cursors {
 		named[l.prefix+name] = position
 	}
-	return l.store.AddUsage(ctx, dayOf(now).Format(time.DateOnly), usage, named)
+	day := dayOf(now).Format(time.DateOnly)
+	if err := l.store.AddUsage(ctx, day, usage, named); err != nil {
+		return err
+	}
+	for owner, used := range usage {
+		l.wrote(owner, used)
+	}
+	return nil
 }
 
 // lately is what all owners used on the last days, today last.

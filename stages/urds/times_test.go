@@ -27,7 +27,7 @@ func (r *rounds) ask(t *testing.T, out *seeds, now time.Time) (starts []string) 
 	r.openDue(t, now)
 	for _, seed := range out.take() {
 		starts = append(starts, seed.URL)
-		r.ended([]frontier.CrawlStatus{{Crawl: seed.Crawl.ID, Round: r.book.crawls[seed.Crawl.ID].round + 1}}, now)
+		r.mustEnd(t, []frontier.CrawlStatus{{Crawl: seed.Crawl.ID, Round: r.book.crawls[seed.Crawl.ID].round + 1}}, now)
 	}
 	return starts
 }

@@ -104,7 +104,8 @@ type stage struct {
 	env     *pipeline.Env
 	dir     *storage.Dir
 	control *control.Store
-	here    frontier.Here // nil: all hosts are
+	here    frontier.Here              // nil: all hosts are
+	costs   frontier.RequestsElsewhere // there, too
 }
 
 var _ pipeline.Source = (*stage)(nil)
@@ -119,7 +120,8 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		return nil, err
 	}
 	here, _ := pipeline.Resource[frontier.Here](env) // which there is in a cluster alone
-	return &stage{options: o, env: env, dir: dir, control: store, here: here}, nil
+	costs, _ := pipeline.Resource[frontier.RequestsElsewhere](env)
+	return &stage{options: o, env: env, dir: dir, control: store, here: here, costs: costs}, nil
 }
 
 // Run emits one seed for each crawl; in a continuous run, one for each round, until the run drains.

@@ -23,7 +23,7 @@ func (idle) Receive(data []byte, done func(error)) {
 	}
 	done(nil)
 }
-func (idle) Requests(string) (uint64, error) { return 0, nil }
+func (idle) Requests(string) (uint64, error)       { return 0, nil }
 func (idle) Pending(all []frontier.Pass) []bool    { return make([]bool, len(all)) }
 func (idle) Leaving() []frontier.Pass              { return nil }
 func (idle) End(_ frontier.Pass, done func(error)) { done(nil) }

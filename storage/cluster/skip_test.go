@@ -26,7 +26,7 @@ func (r reader) Receive(data []byte, done func(error)) {
 	done(nil)
 }
 
-func (r reader) Requests(string) (uint64, error) { return 0, nil }
+func (r reader) Requests(string) (uint64, error)    { return 0, nil }
 func (r reader) Pending(all []frontier.Pass) []bool { return make([]bool, len(all)) }
 func (r reader) Leaving() []frontier.Pass           { return nil }
 

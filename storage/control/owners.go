@@ -90,6 +90,28 @@ func (s *Store) AddUsage(ctx context.Context, day string, usage map[string]float
 	})
 }
 
+// UsageOf returns what some owners used on some days, by day.
+func (s *Store) UsageOf(ctx context.Context, owners, days []string) (map[string]map[string]float64, error) {
+	used := make(map[string]map[string]float64, len(days))
+	type entry struct {
+		day, owner string
+		requests   float64
+	}
+	for e, err := range rows(ctx, s, "read usage", func(r *sql.Rows) (e entry, err error) {
+		err = r.Scan(&e.day, &e.owner, &e.requests)
+		return e, err
+	}, "SELECT day, owner, requests FROM usage WHERE day IN (SELECT value FROM json_each(?)) AND owner IN (SELECT value FROM json_each(?))", list(days), list(owners)) {
+		if err != nil {
+			return nil, err
+		}
+		if used[e.day] == nil {
+			used[e.day] = make(map[string]float64)
+		}
+		used[e.day][e.owner] = e.requests
+	}
+	return used, nil
+}
+
 // Usage returns what each owner used on a day.
 func (s *Store) Usage(ctx context.Context, day string) (map[string]float64, error) {
 	used := make(map[string]float64)

@@ -27,8 +27,8 @@ type OpenElsewhere func(pipeline string) (Elsewhere, error)
 type Here func(host string) bool
 
 // RequestsElsewhere returns how many requests other partitions have ever made for crawls that begin in this one, as
-// [CrawlStatus] Requests counts them here. Of a crawl whose round is over, none is missing. A program of a cluster lends
-// it to who charges for crawls.
+// [CrawlStatus] Requests counts them here. Of a crawl whose round is over, none is missing. A program of a cluster
+// lends it to who charges for crawls.
 type RequestsElsewhere func(ctx context.Context, pipeline string, crawls []string) (map[string]uint64, error)
 
 // Envelope is what a queue has for another partition: links of a document, or the start of a crawl.

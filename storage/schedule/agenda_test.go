@@ -256,6 +256,43 @@ func TestNobodyIsGrantedMoreAtOnceThanTheyCanPay(t *testing.T) {
 	}
 }
 
+// What is put back costs nothing and asks again, whoever else asked meanwhile, once its owner can pay what was spent
+// for them elsewhere.
+func TestWhatIsPutBackAsksAgain(t *testing.T) {
+	t.Parallel()
+	a := New(Options{Policy: Fixed{}, Quota: 10})
+	a.Put(byTiming("1", "ann", "t", time.Hour, 1), began)
+	for range 3 {
+		if due, _ := a.Due(began); !slices.Equal(due, []string{"t"}) {
+			t.Fatalf("due %v", due)
+		}
+		a.CheckNow("1", began.Add(time.Second)) // while it is under way
+		a.PutBack("t")
+		if left, _ := a.Balance("ann", began); left != 10 {
+			t.Errorf("%v left of 10 when nothing was visited", left)
+		}
+	}
+	a.Spend("ann", 11, began)
+	due, next := a.Due(began)
+	if due != nil || next.Before(began.Add(144*time.Minute)) || next.After(began.Add(145*time.Minute)) {
+		t.Errorf("due %v of an owner with a debt of a request of 10 a day, next %v", due, next.Sub(began))
+	}
+	if due, _ := a.Due(next); !slices.Equal(due, []string{"t"}) {
+		t.Errorf("due %v when the debt is paid", due)
+	}
+	a.SetBalance("ann", 5, next) // of which the visit under way has its part
+	if left, _ := a.Balance("ann", next); left != 4 {
+		t.Errorf("%v left", left)
+	}
+	a.Visited("t", Visit{Began: next, Cost: 2}, next)
+	if left, _ := a.Balance("ann", next); left != 3 {
+		t.Errorf("%v left of 5 after a visit that cost 2", left)
+	}
+	if due, _ := a.Due(next); due != nil {
+		t.Errorf("%v are due again", due)
+	}
+}
+
 func TestUrgenciesTakeTurnsWhenNotAllCanBeServed(t *testing.T) {
 	t.Parallel()
 	a := New(Options{Policy: UrgencyFirst{}, AtOnce: 1})

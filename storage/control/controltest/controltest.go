@@ -63,6 +63,7 @@ type Store interface {
 	WithheldOn(ctx context.Context, day time.Time) (map[string]int, error)
 	Notices(ctx context.Context, owner string) ([]control.Notice, error)
 	AddUsage(ctx context.Context, day string, usage map[string]float64, cursors map[string]int64) error
+	UsageOf(ctx context.Context, owners, days []string) (map[string]map[string]float64, error)
 	Usage(ctx context.Context, day string) (map[string]float64, error)
 
 	SetSecret(ctx context.Context, name string, secret credentials.Secret) error
