@@ -42,7 +42,7 @@ func (b *bench) crawlsOfClusters(s *sharedStore) error {
 	if err := c.build(); err != nil {
 		return err
 	}
-	for _, measure := range []func(*bench) error{c.cpu, c.scale, c.kills, c.atRest} {
+	for _, measure := range []func(*bench) error{c.cpu, c.scale, c.kills, c.atRest, c.searches} {
 		if err := measure(b); err != nil {
 			return err
 		}

@@ -23,7 +23,9 @@ type clusterCrawl struct {
 // crawlers are the processes that crawl a farm together: nodes of a cluster, or one alone.
 type crawlers struct {
 	commands []*exec.Cmd
+	configs  []string
 	data     []string
+	database string // of a cluster
 }
 
 // clusterRun is what a crawl took of all processes together.
@@ -42,15 +44,14 @@ func (c *clusterCrawl) processes(f *farm, partitions, nodes int, more ...string)
 	if err != nil {
 		return p, err
 	}
-	database := ""
 	if partitions > 0 {
-		database = c.server.Database(c.h)
+		p.database = c.server.Database(c.h)
 	}
 	for i := range max(nodes, 1) {
 		config, data := filepath.Join(dir, fmt.Sprintf("node-%d.toml", i)), filepath.Join(dir, fmt.Sprint("data-", i))
 		table := fmt.Sprintf("data = %q\n", data)
 		if partitions > 0 {
-			table += fmt.Sprintf("\n[cluster]\ndatabase = %q\nnode = %d\nsecrets = %q\n", database, i, filepath.Join(dir, "secrets.key"))
+			table += fmt.Sprintf("\n[cluster]\ndatabase = %q\nnode = %d\nsecrets = %q\n", p.database, i, filepath.Join(dir, "secrets.key"))
 		}
 		text := strings.Replace(string(shipped), "data = \"${WEBRACE_DATA:-./data}\"\n", table, 1)
 		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(config, []byte(text), 0o600)); err != nil {
@@ -63,6 +64,7 @@ func (c *clusterCrawl) processes(f *farm, partitions, nodes int, more ...string)
 		}
 		args := append([]string{"webrace", "--config", config, "--set", "fetch.allow_networks=127.0.0.0/8"}, more...)
 		p.commands, p.data = append(p.commands, exec.Command(c.program, args...)), append(p.data, data)
+		p.configs = append(p.configs, config)
 	}
 	return p, nil
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
@@ -128,7 +127,7 @@ func (n *node) openPartition(place cli.Place, p int, store *control.Store, optio
 	}
 	first := len(n.parts) == 0
 	n.parts = append(n.parts, &session{
-		name: cli.PartitionName(p), dir: dir, commands: storecmd.Answer(dir),
+		name: cli.PartitionName(p), dir: dir, commands: n.commandsOf(dir),
 		elsewhere: func(name string, s pipeline.Spec) bool {
 			return s.Once && n.partitionOf(name) != p || s.PerProcess && !first
 		},

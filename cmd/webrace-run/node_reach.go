@@ -14,6 +14,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/connections"
+	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/cluster"
 )
 
@@ -42,33 +43,29 @@ func (n *node) listen() (l net.Listener, config *tls.Config, err error) {
 	return l, config, nil
 }
 
+// answers returns what answers for all partitions of the node.
+func (n *node) answers() func(context.Context, remote.Call) int {
+	dirs := make(map[int]*storage.Dir)
+	for i, p := range n.cluster.Mine() {
+		dirs[p] = n.parts[i].dir
+	}
+	return storecmd.AnswerNodes(dirs, n.globals.Config)
+}
+
+// commandsOf runs what is asked of a partition at its socket, where several of the node may be asked together.
+func (n *node) commandsOf(dir *storage.Dir) func(context.Context, remote.Call) int {
+	alone := storecmd.Answer(dir)
+	return func(ctx context.Context, call remote.Call) int {
+		if call.Part != nil && len(call.Part.More) > 0 {
+			return n.answers()(ctx, call)
+		}
+		return alone(ctx, call)
+	}
+}
+
 // serveNodes answers other nodes until stop is called.
 func (n *node) serveNodes(listener net.Listener, config *tls.Config) (stop func()) {
-	answers := make(map[int]func(context.Context, remote.Call) int)
-	for i, p := range n.cluster.Mine() {
-		answers[p] = storecmd.AnswerNodes(n.parts[i].dir, n.globals.Config)
-	}
-	run := func(ctx context.Context, partition int, call remote.Call) int {
-		if answers[partition] == nil {
-			fmt.Fprintf(call.Err, "error: this node does not have partition %s, which it is asked for\n", cli.PartitionName(partition))
-			return cli.Environment
-		}
-		return answers[partition](ctx, call)
-	}
-	commands := &remote.Server{Logger: n.out.logger, Run: func(ctx context.Context, call remote.Call) int {
-		if call.Part == nil {
-			fmt.Fprintln(call.Err, "error: a node is asked for its partitions alone")
-			return cli.Environment
-		}
-		status := run(ctx, call.Part.Partition, call)
-		for _, p := range call.Part.More {
-			if status != cli.OK {
-				break
-			}
-			status = run(ctx, p, call)
-		}
-		return status
-	}}
+	commands := &remote.Server{Logger: n.out.logger, Run: n.answers()}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+remote.Path, commands)
 	end := admin.ServeTLS(listener, config, connections.AdmitAll(mux))

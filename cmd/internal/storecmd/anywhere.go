@@ -160,22 +160,45 @@ func partOf(c *cobra.Command) *remote.Part {
 
 // run runs a command in a partition, and returns the status that it ends with, or a [unreachable].
 func (p *parts) run(ctx context.Context, call remote.Call) (status int, err error) {
-	node := p.where.Node[call.Part.Partition]
-	if call.Dir, err = os.Getwd(); err != nil {
+	conn, err := p.connect(ctx, call.Part)
+	if err != nil {
 		return 0, err
 	}
-	var conn net.Conn
-	if data := p.dirOf(node); data != "" {
-		dir := cli.PartitionDir(data, call.Part.Partition)
-		if conn, err = admin.Dial(ctx, filepath.Join(dir, storage.SocketName)); err != nil {
-			return p.atRest(ctx, dir, call)
+	if conn == nil {
+		partition := call.Part.Partition
+		return p.atRest(ctx, cli.PartitionDir(p.dirOf(p.where.Node[partition]), partition), call)
+	}
+	return p.runOn(ctx, conn, call)
+}
+
+// connect connects to the process that has the partitions of a node open; nil if they are on this machine, and none has.
+func (p *parts) connect(ctx context.Context, part *remote.Part) (net.Conn, error) {
+	node := p.where.Node[part.Partition]
+	data := p.dirOf(node)
+	if data == "" {
+		conn, err := p.dial(ctx, node)
+		if err != nil {
+			return nil, p.cannotAsk(node, err)
 		}
-	} else if conn, err = p.dial(ctx, node); err != nil {
-		return 0, p.cannotAsk(node, err)
+		return conn, nil
+	}
+	for _, partition := range append([]int{part.Partition}, part.More...) {
+		if conn, err := admin.Dial(ctx, filepath.Join(cli.PartitionDir(data, partition), storage.SocketName)); err == nil {
+			return conn, nil
+		}
+	}
+	return nil, nil
+}
+
+// runOn runs a command over a connection to who has its partition.
+func (p *parts) runOn(ctx context.Context, conn net.Conn, call remote.Call) (status int, err error) {
+	if call.Dir, err = os.Getwd(); err != nil {
+		conn.Close()
+		return 0, err
 	}
 	client := remote.Client{In: call.In, Out: call.Out, Err: call.Err}
 	if status, err = client.Run(ctx, conn, call.Request); err != nil && ctx.Err() == nil {
-		err = p.cannotAsk(node, err)
+		err = p.cannotAsk(p.where.Node[call.Part.Partition], err)
 	}
 	return status, err
 }

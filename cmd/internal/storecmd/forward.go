@@ -20,19 +20,42 @@ func Answer(dir *storage.Dir) func(context.Context, remote.Call) int {
 	}
 }
 
-// AnswerNodes is Answer for other nodes of a cluster, whose files are not here: the configuration is that of this
-// process.
-func AnswerNodes(dir *storage.Dir, config string) func(context.Context, remote.Call) int {
+// AnswerNodes is Answer for other nodes of a cluster, whose files are not here, over the partitions of this one: the
+// configuration is that of this process. A search may be asked of several partitions, which answer at the same time.
+func AnswerNodes(dirs map[int]*storage.Dir, config string) func(context.Context, remote.Call) int {
 	return func(ctx context.Context, call remote.Call) int {
-		globals := &cli.Globals{Shared: dir}
-		return runCall(ctx, globals, func(c *cobra.Command) error {
+		if call.Part == nil {
+			fmt.Fprintln(call.Err, "error: a node is asked for its partitions alone")
+			return cli.Environment
+		}
+		var asked []*storage.Dir
+		for _, p := range append([]int{call.Part.Partition}, call.Part.More...) {
+			if dirs[p] == nil {
+				fmt.Fprintf(call.Err, "error: this node does not have partition %s, which it is asked for\n", cli.PartitionName(p))
+				return cli.Environment
+			}
+			asked = append(asked, dirs[p])
+		}
+		globals := &cli.Globals{Shared: asked[0]}
+		return runCall(context.WithValue(ctx, togetherKey{}, asked), globals, func(c *cobra.Command) error {
 			globals.Config, globals.Data = config, ""
 			if !isInParts(c) {
 				return fmt.Errorf("%s is no command that a node runs for others", c.CommandPath())
 			}
+			if len(asked) > 1 && (groupOf(c) != "search" || c.Flags().Changed("rebuild")) {
+				return fmt.Errorf("%s is no command that partitions are asked together", c.CommandPath())
+			}
 			return nil
 		}, call)
 	}
+}
+
+// togetherKey is where the context of a command has the directories of the partitions that are asked together.
+type togetherKey struct{}
+
+func togetherOf(c *cobra.Command) []*storage.Dir {
+	dirs, _ := c.Context().Value(togetherKey{}).([]*storage.Dir)
+	return dirs
 }
 
 // runCall runs a command for another, after given has put right what its flags say, unless that is nil.

@@ -87,7 +87,10 @@ func newSearch(globals *cli.Globals) *cobra.Command {
 			if asked, err := withParts(c, globals, func(p *parts) error { return o.searchParts(c, p) }); asked {
 				return err
 			}
-			return o.look(c, globals)
+			if part := partOf(c); part != nil {
+				return o.answer(c, globals, part)
+			}
+			return o.look(c, globals, func(dir *storage.Dir) error { return o.search(c, dir) })
 		},
 	}
 	o.addFlags(c.Flags())
@@ -147,8 +150,8 @@ func (o *searchOptions) read(c *cobra.Command, words []string) error {
 	return nil
 }
 
-// look searches a directory that is opened for reading alone, unless its index has to be brought up to date first.
-func (o *searchOptions) look(c *cobra.Command, globals *cli.Globals) error {
+// look runs f on a directory that is opened for reading alone, unless its index has to be brought up to date first.
+func (o *searchOptions) look(c *cobra.Command, globals *cli.Globals, f func(*storage.Dir) error) error {
 	var outdated string
 	err := lookIntoDir(globals, func(dir *storage.Dir) (err error) {
 		if o.secret == "" {
@@ -157,13 +160,13 @@ func (o *searchOptions) look(c *cobra.Command, globals *cli.Globals) error {
 		if err != nil || outdated != "" {
 			return err
 		}
-		return o.search(c, dir)
+		return f(dir)
 	})
 	if err != nil || outdated == "" {
 		return err
 	}
 	note(c, "%s: the full-text index is brought up to date first", outdated)
-	return withDir(globals, func(dir *storage.Dir) error { return o.search(c, dir) })
+	return withDir(globals, f)
 }
 
 func (o *searchOptions) search(c *cobra.Command, dir *storage.Dir) error {
@@ -172,11 +175,7 @@ func (o *searchOptions) search(c *cobra.Command, dir *storage.Dir) error {
 		return err
 	}
 	defer done()
-	here := indexHere{o, dir, index}
-	if part := partOf(c); part != nil {
-		return here.reply(c, part)
-	}
-	return o.show(c, here)
+	return o.show(c, indexHere{o, dir, index})
 }
 
 // searched is what is searched: an index, or those of all partitions of a cluster.

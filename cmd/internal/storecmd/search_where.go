@@ -72,33 +72,68 @@ type searchReply struct {
 	Indexed, Waiting uint64
 }
 
-// reply answers for a partition.
-func (i indexHere) reply(c *cobra.Command, part *remote.Part) (err error) {
+// answer answers for the partitions that are asked, at the same time, one reply behind the other.
+func (o *searchOptions) answer(c *cobra.Command, globals *cli.Globals, part *remote.Part) error {
 	var ask searchAsk
 	if err := json.Unmarshal(part.Ask, &ask); err != nil {
 		return err
 	}
-	var r searchReply
+	var replies []searchReply
+	dirs, err := togetherOf(c), error(nil)
+	if len(dirs) > 1 {
+		partitions := append([]int{part.Partition}, part.More...)
+		replies, err = eachAtOnce(partitions, func(partition int) (reply searchReply, err error) {
+			if reply, err = o.reply(c.Context(), dirs[slices.Index(partitions, partition)], ask); err != nil {
+				err = fmt.Errorf("partition %s: %w", cli.PartitionName(partition), err)
+			}
+			return reply, err
+		})
+	} else {
+		replies = make([]searchReply, 1)
+		err = o.look(c, globals, func(dir *storage.Dir) (err error) {
+			replies[0], err = o.reply(c.Context(), dir, ask)
+			return err
+		})
+	}
+	out := json.NewEncoder(c.OutOrStdout())
+	for _, r := range replies {
+		if err == nil {
+			err = out.Encode(r)
+		}
+	}
+	return err
+}
+
+// reply answers for a partition.
+func (o *searchOptions) reply(ctx context.Context, dir *storage.Dir, ask searchAsk) (r searchReply, err error) {
+	index, done, err := o.index(ctx, dir)
+	if err != nil {
+		return r, err
+	}
+	defer done()
+	here := indexHere{o, dir, index}
 	switch {
 	case ask.Question != nil:
-		r.Answers, err = i.index.Answers(c.Context(), *ask.Question)
+		r.Answers, err = index.Answers(ctx, *ask.Question)
 	case ask.Hits != nil:
-		r.Texts, err = i.fragments(c.Context(), ask.Hits, ask.Marks)
+		r.Texts, err = here.fragments(ctx, ask.Hits, ask.Marks)
 	default:
-		r.Indexed, r.Waiting, err = i.sizes(c.Context())
+		r.Indexed, r.Waiting, err = here.sizes(ctx)
 	}
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(c.OutOrStdout()).Encode(r)
+	return r, err
 }
 
 // indexesOfParts are the indexes of all partitions of a cluster.
-type indexesOfParts struct{ *parts }
+type indexesOfParts struct {
+	*parts
+	rest *partsAtRest
+}
 
 // searchParts searches all partitions as one.
 func (o *searchOptions) searchParts(c *cobra.Command, p *parts) error {
-	if err := o.show(c, indexesOfParts{p}); err != nil {
+	rest := newPartsAtRest(o, p)
+	err := errors.Join(o.show(c, indexesOfParts{p, rest}), rest.close())
+	if err != nil {
 		return err
 	}
 	return p.lacking()
@@ -113,10 +148,20 @@ func (i indexesOfParts) ask(ctx context.Context, partitions []int, ask searchAsk
 	var out, said bytes.Buffer
 	call := remote.Call{In: strings.NewReader(""), Out: &out, Err: &said}
 	call.Args, call.Part = i.globals.Args, &remote.Part{Partition: partitions[0], More: partitions[1:], Ask: text, Rows: true}
-	status, err := i.run(ctx, call)
+	conn, err := i.connect(ctx, call.Part)
+	if err != nil {
+		return nil, err
+	}
+	if conn == nil {
+		return i.rest.ask(ctx, partitions, ask)
+	}
+	status, err := i.runOn(ctx, conn, call)
 	if err == nil && status != cli.OK {
 		text := strings.TrimPrefix(strings.TrimSpace(said.String()), "error: ")
-		err = &cli.Error{Status: status, Err: fmt.Errorf("partition %s: %s", cli.PartitionName(partitions[0]), text)}
+		if len(partitions) == 1 { // of several, which one it is is said
+			text = fmt.Sprintf("partition %s: %s", cli.PartitionName(partitions[0]), text)
+		}
+		err = &cli.Error{Status: status, Err: errors.New(text)}
 	}
 	for decoder := json.NewDecoder(&out); err == nil && len(all) < len(partitions); {
 		var r searchReply
@@ -127,17 +172,14 @@ func (i indexesOfParts) ask(ctx context.Context, partitions []int, ask searchAsk
 	return all, err
 }
 
-// together groups partitions that are asked in one call: all of a node on another machine, and each of this one alone.
-func (i indexesOfParts) together(partitions iter.Seq[int]) (all [][]int) {
+// together groups partitions that are asked in one call: all of a node.
+func (i indexesOfParts) together(partitions iter.Seq[int]) [][]int {
 	of := make(map[int][]int)
 	for p := range partitions {
-		if node := i.where.Node[p]; i.dirOf(node) == "" {
-			of[node] = append(of[node], p)
-		} else {
-			all = append(all, []int{p})
-		}
+		node := i.where.Node[p]
+		of[node] = append(of[node], p)
 	}
-	return slices.AppendSeq(all, maps.Values(of))
+	return slices.Collect(maps.Values(of))
 }
 
 // indexesTogether are the indexes of partitions that are asked in one call.
