@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"

@@ -171,7 +171,8 @@ func (p *parts) run(ctx context.Context, call remote.Call) (status int, err erro
 	return p.runOn(ctx, conn, call)
 }
 
-// connect connects to the process that has the partitions of a node open; nil if they are on this machine, and none has.
+// connect connects to the process that has the partitions of a node open; nil if they are on this machine, and none
+// has.
 func (p *parts) connect(ctx context.Context, part *remote.Part) (net.Conn, error) {
 	node := p.where.Node[part.Partition]
 	data := p.dirOf(node)

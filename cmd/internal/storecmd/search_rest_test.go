@@ -81,7 +81,7 @@ func TestPartitionsAreAskedTogetherForASearchAlone(t *testing.T) {
 	}{
 		{both, "search --rebuild", "no command that partitions are asked together"},
 		{both, "cache ls", "no command that partitions are asked together"},
-		{both, "urd list", "no command that a node runs for others"},
+		{both, "owner list", "no command that a node runs for others"},
 		{&remote.Part{Partition: 1, More: []int{2}, Ask: []byte(`{}`)}, "search tea", "does not have partition 02"},
 		{&remote.Part{Partition: 7, Ask: []byte(`{}`)}, "search tea", "does not have partition 07"},
 		{&remote.Part{Partition: 1, More: []int{0}, Ask: []byte(`{`)}, "search tea", "unexpected end of JSON"},
