@@ -20,7 +20,7 @@ import (
 	"github.com/webrace/webrace/storage/cluster"
 )
 
-var clusterSeeds = flag.Int("seeds", 3, "how many clusters TestClusterKilled and TestClusterRounds kill nodes and servers of; TestClusterSameAsOneMachine takes a third")
+var clusterSeeds = flag.Int("seeds", 3, "how many clusters TestClusterKilled and TestClusterRounds kill nodes and servers of; TestClusterSameAsOneMachine and TestClusterQuotas take a third")
 
 // mortalCluster is a cluster that runs, and of which nodes and the server of the database are killed.
 type mortalCluster struct {

@@ -126,7 +126,7 @@ func (a *account) used() float64 {
 func TestClusterQuotas(t *testing.T) {
 	t.Parallel()
 	server := postgres.New(t, postgres.Options{})
-	for seed := range testutil.Seeds(uint64(*clusterSeeds)) {
+	for seed := range testutil.Seeds(uint64(max(1, *clusterSeeds/3))) {
 		random := rand.New(rand.NewPCG(seed, 32))
 		a := newAccount(t, server.Database(t))
 		for kill := range 2 {
