@@ -126,7 +126,7 @@ func writings(t *testing.T) []writing {
 // readings are the methods that write nothing, or what no store keeps.
 var readings = strings.Fields(`ACIs All AllTimesSince Asked Backup Budget ByCrawl ByHost ByOwner Check Close Copied Cursor Cursors DeadLetter
 	DeadLetters Get IDsByCrawl Keep LastACI MirrorOf NextACIs NextChange Now Owners Query Quota Referred RenewSecret Replays RequestOf
-	Revised Revision Secret SecretVersion Secrets Session StartOf TimesSince UnknownSecrets Usage Waiting Withheld WithheldOn`)
+	Revised Revision Secret SecretVersion Secrets Session SourceOf StartOf TimesSince UnknownSecrets Usage UsageOf Waiting Withheld WithheldOn`)
 
 // picture tells what a store holds, without what is made anew each time.
 func picture(t *testing.T, s *control.Store) string {
