@@ -70,6 +70,7 @@ func (o Options) Validate() error {
 			return fault("paths", "%q: %w", path, err)
 		}
 	}
+	_, isPath := pathOf(o.Record)
 	switch comma, size := utf8.DecodeRuneInString(o.Separator); {
 	case size == 0 || size != len(o.Separator) || strings.ContainsRune("\"\r\n\uFFFD", comma):
 		return fault("separator", "%q is not one character, such as ; or a tab", o.Separator)
@@ -77,7 +78,7 @@ func (o Options) Validate() error {
 		return fault("record", `is not set: name the elements that are records, as "item"`)
 	case o.Format != "xml" && o.Record != "":
 		return fault("record", "is for format = \"xml\" alone")
-	case o.Record != "" && !goodPath.MatchString(o.Record):
+	case o.Record != "" && !isPath:
 		return fault("record", `%q is neither a name of elements nor a path of such, as "channel/item"; prefixes are left out`, o.Record)
 	case o.MaxLength < 1:
 		return fault("max_length", "must be more than 0")

@@ -32,7 +32,8 @@ type elements struct {
 // elements reads content that is UTF-8 by now: see [decoded].
 func (o Options) elements(in *content) reader {
 	m := &measured{in: in, behind: make([]byte, 0, 4<<10), most: int64(o.MaxLength), line: 1}
-	e := &elements{path: pathOf(o.Record), most: int64(o.MaxLength), in: m, decoder: xml.NewDecoder(m)}
+	path, _ := pathOf(o.Record)
+	e := &elements{path: path, most: int64(o.MaxLength), in: m, decoder: xml.NewDecoder(m)}
 	e.decoder.Entity = xml.HTMLEntity
 	e.decoder.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now
 	return e.next
@@ -184,32 +185,6 @@ func (e *element) record() pipeline.Record {
 		return pipeline.Record{}
 	}
 	return e.fields
-}
-
-// path selects elements by their names, and those of the elements around them.
-type path struct {
-	names []string // * is any
-	whole bool     // from the root on
-}
-
-var goodPath = regexp.MustCompile(`^/{0,2}(\*|[\pL_][\pL\pN_.-]*)(/(\*|[\pL_][\pL\pN_.-]*))*$`)
-
-func pathOf(text string) path {
-	inner := strings.TrimLeft(text, "/")
-	return path{strings.Split(inner, "/"), strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//")}
-}
-
-func (p path) selects(open []string) bool {
-	above := len(open) - len(p.names)
-	if above < 0 || p.whole && above > 0 {
-		return false
-	}
-	for i, name := range p.names {
-		if name != "*" && name != open[above+i] {
-			return false
-		}
-	}
-	return true
 }
 
 // declarationBytes are enough for the encoding that a document declares.
