@@ -14,13 +14,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/webrace/webrace/storage/control"
 )
 
 const (
-	connections = 8
+	connections = 4 // each is a process of the server
 	seenEvery   = 3 * time.Second
 	deadAfter   = 10 // seconds
 )
@@ -58,7 +57,7 @@ type Cluster struct {
 	news    chan struct{} // others are to be told that something has changed
 	turns   chan struct{} // a turn is to be taken soon
 	soon    atomic.Bool   // something may have changed in the database
-	looked  time.Time     // when it was asked last
+	asked   pace          // when it was asked last
 	noted   time.Time     // when it was noted last what waits for nothing
 
 	mu    sync.Mutex
@@ -90,11 +89,7 @@ func open(address string) (*sql.DB, *pgx.ConnConfig, string, error) {
 	if err != nil {
 		return nil, nil, "", err
 	}
-	db := stdlib.OpenDB(*config)
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections)
-	db.SetConnMaxIdleTime(time.Minute)
-	return db, config, name, nil
+	return control.Pool(config, connections), config, name, nil
 }
 
 // explained says of which database an error is, and what to do about it.
@@ -116,8 +111,8 @@ func Open(ctx context.Context, address string, node int, o Options) (*Cluster, e
 	o.askEvery, o.lookEvery = cmp.Or(o.askEvery, askEvery), cmp.Or(o.lookEvery, lookEvery)
 	c := &Cluster{
 		node: node, boot: rand.Text(), options: o, news: make(chan struct{}, 1), turns: make(chan struct{}, 1), links: make(map[place]*attached),
+		out: newOutbox(), asked: pace{soon: o.askEvery, later: o.lookEvery},
 	}
-	c.out.signal = make(chan struct{}, 1)
 	c.ended, c.end = context.WithCancel(context.Background())
 	var err error
 	if c.db, c.config, c.name, err = open(address); err != nil {

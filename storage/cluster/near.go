@@ -49,18 +49,14 @@ func (c *Cluster) receiveNear(all []*attached) error {
 // near notes what a queue is about to receive, as far as it is not noted yet.
 func (n *note) near(a *attached, parcels []parcel) {
 	n.busy(a)
-	latest := make(map[string]uint32)
+	var passes []frontier.Pass
 	for _, parcel := range parcels {
 		for _, e := range parcel.envelopes {
-			for _, p := range e.Passes {
-				if is, noted := a.pending[p.Crawl]; !noted || !is.ours || is.number < p.Number {
-					latest[p.Crawl] = max(latest[p.Crawl], p.Number)
-				}
-			}
+			passes = latest(passes, e.Passes)
 		}
 	}
-	for crawl, number := range latest {
-		n.pass(a, frontier.Pass{Crawl: crawl, Number: number}, true)
+	for _, p := range passes {
+		n.wait(a, p)
 	}
 }
 

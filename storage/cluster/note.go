@@ -12,6 +12,8 @@ type note struct {
 	passes []notedPass
 	begun  []*attached // that are not quiet
 	taken  []taken     // from inboxes
+	back   []*bundle   // that could not be read, of others that could
+	waits  bool        // some pass of what was taken waits
 }
 
 type notedPass struct {
@@ -51,34 +53,12 @@ func (n *note) busy(a *attached) {
 
 // write makes what is noted durable: only as the process that took part last.
 func (c *Cluster) write(n *note) error {
-	if len(n.passes)+len(n.begun)+len(n.taken) == 0 {
+	if len(n.passes)+len(n.begun)+len(n.taken) == 0 { // back comes of what was taken
 		return nil
 	}
-	var of, crawls []string
-	var numbers, requests []int64
-	var at, from []int
-	var pending []bool
-	var ids []int64
-	for _, p := range n.passes {
-		of, crawls, numbers = append(of, p.of.pipeline), append(crawls, p.Crawl), append(numbers, int64(p.Number))
-		at, pending = append(at, p.of.p), append(pending, p.pending)
-		requests = append(requests, int64(p.requests))
-	}
-	for _, t := range n.taken {
-		from, ids = append(from, t.p), append(ids, t.id)
-	}
-	pipelines, partitions := placesOf(n.begun)
+	s := n.statement(c.boot)
 	err := c.do(c.ended, func(ctx context.Context) error {
-		_, err := c.db.ExecContext(ctx, `WITH busy AS (UPDATE webrace.quiet AS q SET quiet = FALSE FROM unnest($6::text[], $7::bigint[]) AS r (pipeline, p)
-				WHERE q.pipeline = r.pipeline AND q.p = r.p AND q.boot = $8),
-			cost AS (INSERT INTO webrace.cost SELECT pipeline, crawl, p, requests
-				FROM unnest($1::text[], $2::text[], $4::bigint[], $11::bigint[]) AS r (pipeline, crawl, p, requests) WHERE requests > 0
-				ON CONFLICT (pipeline, crawl, p) DO UPDATE SET requests = excluded.requests),
-			taken AS (DELETE FROM webrace.inbox AS i USING unnest($9::bigint[], $10::bigint[]) AS r (p, id) WHERE i.p = r.p AND i.id = r.id)
-			INSERT INTO webrace.abroad AS a SELECT pipeline, crawl, pass, p, pending
-				FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::boolean[]) AS r (pipeline, crawl, pass, p, pending)
-			ON CONFLICT (pipeline, crawl, p) DO UPDATE SET pass = greatest(a.pass, excluded.pass), pending = excluded.pending`,
-			of, crawls, numbers, at, pending, pipelines, partitions, c.boot, from, ids, requests)
+		_, err := c.db.ExecContext(ctx, s.text(), s.args...)
 		return err
 	})
 	if err != nil {
@@ -101,5 +81,60 @@ func (c *Cluster) write(n *note) error {
 
 // ends reports whether something may be over by what is noted.
 func (n *note) ends() bool {
-	return len(n.passes) == 0 && len(n.taken) > 0 || slices.ContainsFunc(n.passes, func(p notedPass) bool { return !p.pending })
+	return !n.waits && len(n.taken) > 0 || slices.ContainsFunc(n.passes, func(p notedPass) bool { return !p.pending })
+}
+
+// statement is what notes it.
+func (n *note) statement(boot string) (s statement) {
+	if len(n.begun) > 0 {
+		pipelines, partitions := placesOf(n.begun)
+		s.add(`UPDATE webrace.quiet AS q SET quiet = FALSE FROM unnest(?::text[], ?::bigint[]) AS r (pipeline, p)
+			WHERE q.pipeline = r.pipeline AND q.p = r.p AND q.boot = ?`, pipelines, partitions, boot)
+	}
+	if len(n.back) > 0 {
+		s.add(insertRows, rowsOf(n.back)...)
+	}
+	if len(n.taken) > 0 {
+		var from []int
+		var ids []int64
+		for _, t := range n.taken {
+			from, ids = append(from, t.p), append(ids, t.id)
+		}
+		s.add(`DELETE FROM webrace.inbox AS i USING unnest(?::bigint[], ?::bigint[]) AS r (p, id) WHERE i.p = r.p AND i.id = r.id`, from, ids)
+	}
+	n.addPasses(&s)
+	return s
+}
+
+func (n *note) addPasses(s *statement) {
+	var of, crawls []string
+	var numbers, requests []int64
+	var at []int
+	var pending []bool
+	costs := false
+	for _, p := range n.passes {
+		of, crawls, numbers = append(of, p.of.pipeline), append(crawls, p.Crawl), append(numbers, int64(p.Number))
+		at, pending = append(at, p.of.p), append(pending, p.pending)
+		requests = append(requests, int64(p.requests))
+		costs = costs || p.requests > 0
+	}
+	if costs {
+		s.add(`INSERT INTO webrace.cost SELECT pipeline, crawl, p, requests
+			FROM unnest(?::text[], ?::text[], ?::bigint[], ?::bigint[]) AS r (pipeline, crawl, p, requests) WHERE requests > 0
+			ON CONFLICT (pipeline, crawl, p) DO UPDATE SET requests = excluded.requests`, of, crawls, at, requests)
+	}
+	if len(of) > 0 {
+		s.add(`INSERT INTO webrace.abroad AS a SELECT pipeline, crawl, pass, p, pending
+			FROM unnest(?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::boolean[]) AS r (pipeline, crawl, pass, p, pending)
+			ON CONFLICT (pipeline, crawl, p) DO UPDATE SET pass = greatest(a.pass, excluded.pass), pending = excluded.pending`,
+			of, crawls, numbers, at, pending)
+	}
+}
+
+// wait notes a pass that waits for URLs in a partition, unless that is noted.
+func (n *note) wait(a *attached, p frontier.Pass) {
+	n.waits = true
+	if is, noted := a.pending[p.Crawl]; !noted || !is.ours || is.number < p.Number {
+		n.pass(a, p, true)
+	}
 }

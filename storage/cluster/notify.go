@@ -20,21 +20,21 @@ const (
 )
 
 // tellOthers has other nodes look soon.
-func (c *Cluster) tellOthers() {
-	select {
-	case c.news <- struct{}{}:
-	default: // they are told anyway
-	}
-}
+func (c *Cluster) tellOthers() { raise(c.news) }
 
+// tell tells others, unless there is something all the time: then they find it as they look every second. Each
+// notification wakes all who listen, and the processes of the server that do so for them.
 func (c *Cluster) tell() {
+	told := pace{later: lookEvery}
 	for {
 		select {
 		case <-c.news:
 		case <-c.ended.Done():
 			return
 		}
-		_, _ = c.db.ExecContext(c.ended, `SELECT pg_notify($1, $2)`, channel, c.boot) // what is not told is found anyway
+		if told.next(time.Now()) {
+			_, _ = c.db.ExecContext(c.ended, `SELECT pg_notify($1, $2)`, channel, c.boot) // what is not told is found anyway
+		}
 		select {
 		case <-time.After(tellEvery):
 		case <-c.ended.Done():

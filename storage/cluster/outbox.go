@@ -2,10 +2,7 @@ package cluster
 
 import (
 	"context"
-	"database/sql"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,10 +14,21 @@ const mostSent = 500
 
 // outbox is what the partitions of a node have for others, to be sent together.
 type outbox struct {
-	mu      sync.Mutex
-	waiting []parcel
-	ended   bool
-	signal  chan struct{} // something waits
+	mu        sync.Mutex
+	waiting   []parcel
+	envelopes int // in them
+	ended     bool
+	signal    chan struct{} // something waits
+	full      chan struct{} // it is a transaction's worth
+}
+
+func newOutbox() outbox { return outbox{signal: make(chan struct{}, 1), full: make(chan struct{}, 1)} }
+
+func raise(signal chan struct{}) {
+	select {
+	case signal <- struct{}{}:
+	default: // it is raised
+	}
 }
 
 // parcel is what one call sends.
@@ -35,15 +43,17 @@ func (c *Cluster) send(p parcel) {
 	ended := c.out.ended
 	if !ended {
 		c.out.waiting = append(c.out.waiting, p)
+		c.out.envelopes += len(p.envelopes)
 	}
+	full := c.out.envelopes >= mostSent
 	c.out.mu.Unlock()
 	if ended {
 		p.done(context.Canceled)
 		return
 	}
-	select {
-	case c.out.signal <- struct{}{}:
-	default:
+	raise(c.out.signal)
+	if full {
+		raise(c.out.full)
 	}
 }
 
@@ -55,6 +65,7 @@ func (o *outbox) take() (some []parcel) {
 	for i, p := range o.waiting {
 		if n += len(p.envelopes); n >= mostSent || i == len(o.waiting)-1 {
 			some, o.waiting = o.waiting[:i+1:i+1], o.waiting[i+1:]
+			o.envelopes -= n
 			return some
 		}
 	}
@@ -72,7 +83,7 @@ func (o *outbox) close() []parcel {
 // sendAll sends what comes into the outbox until the node is closed. What comes while a transaction is under way, or
 // soon after it, is sent in the next one.
 func (c *Cluster) sendAll() {
-	var sent time.Time
+	spaced := pace{soon: c.options.askEvery, later: c.options.lookEvery}
 	for {
 		select {
 		case <-c.out.signal:
@@ -83,11 +94,12 @@ func (c *Cluster) sendAll() {
 			return
 		}
 		select {
-		case <-time.After(c.options.askEvery - time.Since(sent)):
+		case <-time.After(spaced.wait(time.Now())):
+		case <-c.out.full:
 		case <-c.ended.Done():
 			continue // it is closed
 		}
-		sent = time.Now()
+		spaced.next(time.Now())
 		for some := c.out.take(); some != nil; some = c.out.take() {
 			err := c.put(some)
 			for _, p := range some {
@@ -100,30 +112,17 @@ func (c *Cluster) sendAll() {
 
 // put makes envelopes durable.
 func (c *Cluster) put(parcels []parcel) error {
-	var to []int
-	var pipelines, crawls, passes []string
-	var data [][]byte
-	for _, p := range parcels {
-		for _, e := range p.envelopes {
-			ids, numbers := make([]string, len(e.Passes)), make([]string, len(e.Passes))
-			for i, pass := range e.Passes {
-				ids[i], numbers[i] = pass.Crawl, strconv.FormatUint(uint64(pass.Number), 10)
-			}
-			to, pipelines, data = append(to, e.To), append(pipelines, p.pipeline), append(data, e.Data)
-			crawls, passes = append(crawls, strings.Join(ids, separator)), append(passes, strings.Join(numbers, separator))
-		}
+	all := bundled(parcels)
+	if len(all) == 0 {
+		return nil
 	}
-	return c.transact(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO webrace.inbox (p, pipeline, crawls, passes, data)
-			SELECT p, pipeline, string_to_array(crawls, chr(31)), string_to_array(passes, chr(31))::bigint[], data
-			FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bytea[]) AS sent (p, pipeline, crawls, passes, data)`,
-			to, pipelines, crawls, passes, data)
+	var s statement
+	s.add(insertRows, rowsOf(all)...)
+	return c.do(context.Background(), func(ctx context.Context) error {
+		_, err := c.db.ExecContext(ctx, s.text(), s.args...)
 		return err
 	})
 }
-
-// separator stands between the ids of crawls, in which it is not.
-const separator = "\x1f"
 
 // wake has those look into their inboxes for whom something was sent: at once within this process, and soon elsewhere.
 func (c *Cluster) wake(parcels []parcel) {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -216,7 +217,7 @@ type schedule struct {
 	nodes []*process
 
 	children uint32           // how many pages one leads to
-	every    time.Duration    // how often nodes look; 0: as the program
+	every    time.Duration    // how often nodes look
 	server   *postgres.Server // that may be killed; nil: none
 
 	mu     sync.Mutex
@@ -370,6 +371,7 @@ func TestNothingIsOverBeforeAllIsDoneThoughTheDatabaseFails(t *testing.T) {
 		}
 		proxy.AtCommit(cut)
 		proxy.AtAnswer(cut)
+		proxy.AtChange(func(statement string) bool { return strings.Contains(statement, "webrace.inbox") && cut() })
 		s.run()
 		t.Logf("seed %d: %d commits or answers lost", seed, lost.Load())
 	}
@@ -377,7 +379,7 @@ func TestNothingIsOverBeforeAllIsDoneThoughTheDatabaseFails(t *testing.T) {
 
 // newSchedule begins the crawls.
 func newSchedule(t *testing.T, url string, seed int) *schedule {
-	s := &schedule{t: t, url: url, children: 3, random: rand.New(rand.NewPCG(7, uint64(seed)))}
+	s := &schedule{t: t, url: url, children: 3, every: 20 * time.Millisecond, random: rand.New(rand.NewPCG(7, uint64(seed)))}
 	for here := range 4 {
 		s.disks = append(s.disks, &disk{here: here, test: s, todo: make(map[page]bool), ended: make(map[uint32]bool)})
 	}

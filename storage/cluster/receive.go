@@ -6,19 +6,23 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// mostReceived is how many envelopes a queue receives at a time.
-const mostReceived = 250
+// mostReceived is how many rows of its inbox a queue receives at a time.
+const mostReceived = 64
 
-// received is an envelope in the inbox of a partition.
+// received is a row in the inbox of a partition.
 type received struct {
-	id     int64
-	passes []frontier.Pass
-	data   []byte
+	id        int64
+	passes    []frontier.Pass
+	envelopes [][]byte
+
+	mu     sync.Mutex
+	unread [][]byte // of several envelopes those that cannot be read
 }
 
 // receiveAll has the queues receive what is in their inboxes.
@@ -42,10 +46,10 @@ func (c *Cluster) receiveAll(all []*attached) error {
 }
 
 // look returns what is in inboxes, by one query.
-func (c *Cluster) look(all []*attached) (inboxes map[*attached][]received, err error) {
+func (c *Cluster) look(all []*attached) (inboxes map[*attached][]*received, err error) {
 	pipelines, partitions := placesOf(all)
 	err = c.do(c.ended, func(ctx context.Context) error {
-		inboxes = make(map[*attached][]received)
+		inboxes = make(map[*attached][]*received)
 		rows, err := c.db.QueryContext(ctx, `SELECT n, id, array_to_string(crawls, chr(31)), array_to_string(passes, chr(31)), data
 			FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS l (pipeline, p, n) CROSS JOIN LATERAL (
 				SELECT id, crawls, passes, data FROM webrace.inbox AS i WHERE i.p = l.p AND i.pipeline = l.pipeline ORDER BY id LIMIT $3) AS waiting`,
@@ -56,14 +60,16 @@ func (c *Cluster) look(all []*attached) (inboxes map[*attached][]received, err e
 		defer rows.Close()
 		for rows.Next() {
 			var n int
-			var r received
 			var crawls, passes string
-			if err := rows.Scan(&n, &r.id, &crawls, &passes, &r.data); err != nil {
+			var data []byte
+			r := new(received)
+			if err := rows.Scan(&n, &r.id, &crawls, &passes, &data); err != nil {
 				return err
 			}
 			if r.passes, err = passesOf(crawls, passes); err != nil {
 				return err
 			}
+			r.envelopes = envelopesIn(data)
 			inboxes[all[n-1]] = append(inboxes[all[n-1]], r)
 		}
 		return rows.Err()
@@ -92,7 +98,7 @@ func passesOf(crawls, numbers string) ([]frontier.Pass, error) {
 
 // receive has the queues receive envelopes, and then, in one transaction, notes for which crawls URLs wait there and
 // takes the envelopes away.
-func (c *Cluster) receive(inboxes map[*attached][]received) error {
+func (c *Cluster) receive(inboxes map[*attached][]*received) error {
 	durable := make(map[*attached]<-chan error)
 	for a, some := range inboxes {
 		durable[a] = a.receiveFrom(some)
@@ -116,29 +122,46 @@ func (c *Cluster) receive(inboxes map[*attached][]received) error {
 }
 
 // receiveFrom has the queue receive what is in its inbox. When all of that is durable, there is an error, or nil.
-func (a *attached) receiveFrom(some []received) <-chan error {
+func (a *attached) receiveFrom(some []*received) <-chan error {
 	ended := make(chan error, 1)
-	done := afterAll(len(some), func(err error) { ended <- err })
+	envelopes := 0
 	for _, r := range some {
-		a.call(func(to frontier.Receiver) {
-			to.Receive(r.data, func(err error) {
-				if errors.As(err, new(*frontier.EnvelopeError)) {
-					err = fmt.Errorf("%w (webrace-store cluster skip %d %d removes it, and what it would have caused)", err, a.p, r.id)
-				}
-				done(err)
-			})
-		})
+		envelopes += len(r.envelopes)
+	}
+	done := afterAll(envelopes, func(err error) { ended <- err })
+	for _, r := range some {
+		for _, data := range r.envelopes {
+			a.call(func(to frontier.Receiver) { to.Receive(data, func(err error) { done(r.ended(a, data, err)) }) })
+		}
 	}
 	return ended
 }
 
+// ended returns the error of an envelope that was received. One of several that cannot be read is put back alone, to
+// hold up no other, and be named.
+func (r *received) ended(a *attached, data []byte, err error) error {
+	switch {
+	case !errors.As(err, new(*frontier.EnvelopeError)):
+		return err
+	case len(r.envelopes) == 1:
+		return fmt.Errorf("%w (webrace-store cluster skip %d %d removes it, and what it would have caused)", err, a.p, r.id)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unread = append(r.unread, data)
+	return nil
+}
+
 // received notes what a queue has received from its inbox, unless it was detached since.
-func (n *note) received(a *attached, some []received) {
-	passes := passesIn(some)
+func (n *note) received(a *attached, some []*received) {
+	var passes []frontier.Pass
+	for _, r := range some {
+		passes = latest(passes, r.passes)
+	}
 	called := a.call(func(to frontier.Receiver) {
 		for i, pending := range to.Pending(passes) {
 			if pending {
-				n.pass(a, passes[i], true)
+				n.wait(a, passes[i])
 			} else {
 				n.done(a, to, passes[i])
 			}
@@ -150,6 +173,9 @@ func (n *note) received(a *attached, some []received) {
 	n.busy(a)
 	for _, r := range some {
 		n.taken = append(n.taken, taken{a.p, r.id})
+		for _, data := range r.unread {
+			n.back = append(n.back, &bundle{to: a.p, pipeline: a.pipeline, passes: r.passes, envelopes: [][]byte{data}, size: len(data)})
+		}
 	}
 }
 
@@ -163,20 +189,3 @@ func (a *attached) fail(err error) {
 }
 
 func (a *attached) isResting() bool { return time.Now().Before(a.rests) }
-
-// passesIn returns the passes that envelopes are of, the latest of each crawl.
-func passesIn(some []received) (all []frontier.Pass) {
-	at := make(map[string]int)
-	for _, r := range some {
-		for _, p := range r.passes {
-			i, known := at[p.Crawl]
-			if !known {
-				at[p.Crawl] = len(all)
-				all = append(all, p)
-			} else if p.Number > all[i].Number {
-				all[i] = p
-			}
-		}
-	}
-	return all
-}

@@ -49,13 +49,18 @@ func TestWhatCannotBeReadIsSkippedByWhoSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := make(chan error, 1)
-	from.Send([]frontier.Envelope{{To: 1, Data: []byte{0}}}, func(err error) { sent <- err })
+	from.Send([]frontier.Envelope{{To: 1, Data: []byte("first")}, {To: 1, Data: []byte{0}}, {To: 1, Data: []byte("second")}}, func(err error) { sent <- err })
 	if err := <-sent; err != nil {
 		t.Fatal(err)
 	}
 	r := reader{got: make(chan string, 8)}
 	detach := to.Attach(r)
 	defer detach()
+	for _, want := range []string{"first", "second"} { // what comes with it is received, once
+		if got := <-r.got; got != want {
+			t.Errorf("%q comes, want %q", got, want)
+		}
+	}
 	const command = "webrace-store cluster skip "
 	testutil.Await(t, "the log to name the command", func() bool { return strings.Contains(log.String(), command) })
 	var p int

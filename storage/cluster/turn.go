@@ -7,16 +7,11 @@ import (
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// askEvery is how often the queues are asked what has become of them; and how often at most the database is, and
-// envelopes leave. A transaction takes more of a server than what is in it.
+// askEvery is how often the queues are asked what has become of them; and how often the database is at first, and
+// envelopes leave: see [pace].
 const askEvery = 100 * time.Millisecond
 
-func (c *Cluster) turnSoon() {
-	select {
-	case c.turns <- struct{}{}:
-	default: // there will be one
-	}
-}
+func (c *Cluster) turnSoon() { raise(c.turns) }
 
 // lookSoon has the database asked soon what has changed in it.
 func (c *Cluster) lookSoon() {
@@ -65,16 +60,11 @@ func (c *Cluster) turn() error {
 	if len(all) == 0 {
 		return nil
 	}
-	since := time.Since(c.looked)
-	asks := since >= c.options.lookEvery || since >= c.options.askEvery && c.soon.Load()
-	if asks {
-		c.soon.Store(false)
-		c.looked = time.Now()
-	}
+	asks := c.asks(time.Now())
 	steps := []func([]*attached) error{c.begin, c.receiveNear}
 	if asks {
 		steps = []func([]*attached) error{c.begin, c.receiveAll, c.receiveNear, c.notePending, c.endPasses}
-	} else if time.Since(c.noted) >= c.options.askEvery {
+	} else if now := time.Now(); now.Sub(c.noted) >= c.options.askEvery && c.asked.wait(now) <= 0 {
 		steps = append(steps, c.notePending)
 	}
 	for _, step := range steps {
@@ -83,6 +73,23 @@ func (c *Cluster) turn() error {
 		}
 	}
 	return c.endRuns(all, asks)
+}
+
+// asks reports whether the database is to be asked now.
+func (c *Cluster) asks(now time.Time) bool {
+	if c.soon.Load() {
+		if c.asked.wait(now) > 0 {
+			return false
+		}
+		c.soon.Store(false)
+		c.asked.next(now)
+		return true
+	}
+	if now.Sub(c.asked.done) < c.options.lookEvery {
+		return false
+	}
+	c.asked.rest(now)
+	return true
 }
 
 // begin finds out what is noted of queues that were attached since the last turn.

@@ -87,6 +87,11 @@ func TestBackends(t *testing.T) {
 func TestBackendsBehindAPooler(t *testing.T) {
 	t.Parallel()
 	server := postgres.New(t, postgres.Options{})
-	through := server.Pooler(t)
+	through, database := server.Pooler(t), server.Database(t)
+	for address, want := range map[string]bool{database: true, through(database): false} {
+		if keeps, err := control.KeepsPlans(t.Context(), address); err != nil || keeps != want {
+			t.Errorf("%s: the server keeps plans %v, %v; want %v", address, keeps, err, want)
+		}
+	}
 	controltest.Run(t, func(t *testing.T) controltest.Backend { return onPostgres(t, through(server.Database(t))) })
 }

@@ -54,3 +54,22 @@ func PutUnlocked(ctx context.Context, s *Store, acis []*xmlschema.ACI, beforeCom
 func OpenImpatient(ctx context.Context, address, keyFile string, o Options, answerWithin time.Duration) (*Store, error) {
 	return openPostgres(ctx, address, keyFile, o, answerWithin)
 }
+
+// KeepsPlans reports whether a connection to a database has the server keep the plans of its statements.
+func KeepsPlans(ctx context.Context, address string) (keeps bool, err error) {
+	config, _, err := ParseConfig(address)
+	if err != nil {
+		return false, err
+	}
+	db := Pool(config, 1)
+	defer db.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	return keeps, conn.Raw(func(c any) error {
+		keeps = c.(*connection).prepares
+		return nil
+	})
+}

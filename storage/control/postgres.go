@@ -98,9 +98,10 @@ func openPostgres(ctx context.Context, address, keyFile string, o Options, answe
 	s := newStore(nameOf(config), keyFile, o)
 	s.postgres = &postgres{config: config, self: rand.Text(), news: make(chan struct{}, 1)}
 	s.postgres.ended, s.postgres.end = context.WithCancel(context.Background())
-	s.readers = s.pool(s.options.Readers)
+	known := new(texts)
+	s.readers = pool(newConnector(config, known, false), s.options.Readers)
 	if !o.ReadOnly {
-		s.writer = s.pool(writers)
+		s.writer = pool(newConnector(config, known, true), writers)
 	}
 	if err := s.ready(ctx); err != nil {
 		return nil, errors.Join(s.explain("open", err), s.Close())
@@ -112,7 +113,7 @@ func openPostgres(ctx context.Context, address, keyFile string, o Options, answe
 var dialer = &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 3 * time.Second, Interval: time.Second, Count: 3}}
 
 // prepareConnections lets connections do without what a server, or what pools connections in between, would have to
-// keep for them, and find out in time when nobody answers any more.
+// keep for them (but see [keepPlans]), and find out in time when nobody answers any more.
 func prepareConnections(config *pgx.ConnConfig, answerWithin time.Duration) {
 	config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -135,14 +136,6 @@ func nameOf(config *pgx.ConnConfig) string {
 		host = config.Host
 	}
 	return fmt.Sprintf("postgres://%s@%s/%s", config.User, host, config.Database)
-}
-
-func (s *Store) pool(connections int) *sql.DB {
-	db := sql.OpenDB(newConnector(s.postgres.config))
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections)
-	db.SetConnMaxIdleTime(idleAfter)
-	return db
 }
 
 // ready makes the tables, unless they are there, and refuses a database that cannot be used.

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -139,12 +140,8 @@ func (p *postgres) listenOnce(heard chan<- struct{}) error {
 		return err
 	}
 	defer conn.Close(context.Background())
-	var process uint32
-	if err := conn.QueryRow(p.ended, "SELECT pg_backend_pid()").Scan(&process); err != nil {
-		return err
-	}
-	if process != conn.PgConn().PID() { // of which a pool tells another
-		return errPooled
+	if is, err := isDirect(p.ended, conn); err != nil || !is {
+		return cmp.Or(err, errPooled)
 	}
 	if _, err := conn.Exec(p.ended, "LISTEN "+schemaName); err != nil {
 		return err

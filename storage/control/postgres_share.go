@@ -1,6 +1,8 @@
 package control
 
 import (
+	"database/sql"
+
 	"github.com/jackc/pgx/v5"
 )
 
@@ -12,6 +14,19 @@ func ParseConfig(address string) (config *pgx.ConnConfig, name string, err error
 	}
 	prepareConnections(config, answerWithin)
 	return config, nameOf(config), nil
+}
+
+// Pool returns what has up to so many connections, for statements that find rows by keys.
+func Pool(config *pgx.ConnConfig, connections int) *sql.DB {
+	return pool(newConnector(config, nil, true), connections)
+}
+
+func pool(c connector, connections int) *sql.DB {
+	db := sql.OpenDB(c)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	db.SetConnMaxIdleTime(idleAfter)
+	return db
 }
 
 // Patient returns how to connect where a long silence is no sign of anything, as for who listens for notifications.

@@ -17,6 +17,7 @@ type Proxy struct {
 	server   string
 
 	atCommit, atAnswer atomic.Pointer[func() (cut bool)]
+	atChange           atomic.Pointer[func(statement string) (cut bool)]
 	passing            sync.RWMutex // locked while it is frozen
 	frozen             atomic.Bool
 	open               sync.WaitGroup
@@ -36,6 +37,7 @@ func NewProxy(t testing.TB, s *Server) *Proxy {
 	never := func() bool { return false }
 	p.AtCommit(never)
 	p.AtAnswer(never)
+	p.AtChange(func(string) bool { return false })
 	p.open.Go(p.accept)
 	t.Cleanup(p.close)
 	return p
@@ -54,6 +56,10 @@ func (p *Proxy) AtCommit(f func() (cut bool)) { p.atCommit.Store(&f) }
 // AtAnswer has f called when a transaction was committed, before the client hears of it. The connection is cut instead
 // if f returns so.
 func (p *Proxy) AtAnswer(f func() (cut bool)) { p.atAnswer.Store(&f) }
+
+// AtChange has f called when a statement was executed that is a transaction of its own, before the client hears of it.
+// The connection is cut instead if f returns so.
+func (p *Proxy) AtChange(f func(statement string) (cut bool)) { p.atChange.Store(&f) }
 
 // Freeze makes the proxy pass nothing on, and keep all connections open, as where packets are lost: nobody hears of it.
 func (p *Proxy) Freeze() {
@@ -122,8 +128,15 @@ func (p *Proxy) pass(client, server net.Conn) {
 			server.Close()
 		})
 	}
-	direction(server, client, true, func(m []byte) bool { return isCommit(m) && (*p.atCommit.Load())() })
-	direction(client, server, false, func(m []byte) bool { return isCommitted(m) && (*p.atAnswer.Load())() })
+	var alone transactions
+	direction(server, client, true, func(m []byte) bool {
+		alone.asked(m)
+		return isCommit(m) && (*p.atCommit.Load())()
+	})
+	direction(client, server, false, func(m []byte) bool {
+		statement, ended := alone.answered(m)
+		return isCommitted(m) && (*p.atAnswer.Load())() || ended && (*p.atChange.Load())(statement)
+	})
 	both.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,4 +188,46 @@ func isCommit(message []byte) bool {
 // isCommitted reports whether a server tells that it has committed a transaction.
 func isCommitted(message []byte) bool {
 	return message[0] == 'C' && bytes.Equal(message[5:], []byte("COMMIT\x00"))
+}
+
+// transactions finds the statements of a connection that are transactions of their own, in the extended protocol.
+type transactions struct {
+	mu      sync.Mutex
+	texts   map[string]string // of what was prepared, by its name
+	bound   string            // the statement that is to be executed
+	running bool              // it is, outside a transaction
+	inside  bool              // a transaction
+}
+
+// asked notes a message of the client.
+func (t *transactions) asked(message []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch rest := message[min(len(message), 5):]; message[0] {
+	case 'P': // parse: a name, a text
+		name, rest, _ := bytes.Cut(rest, []byte{0})
+		text, _, _ := bytes.Cut(rest, []byte{0})
+		if t.texts == nil {
+			t.texts = make(map[string]string)
+		}
+		t.texts[string(name)] = string(text)
+	case 'B': // bind: a portal, a name
+		_, rest, _ = bytes.Cut(rest, []byte{0})
+		name, _, _ := bytes.Cut(rest, []byte{0})
+		t.bound = t.texts[string(name)]
+	case 'E':
+		t.running = !t.inside
+	}
+}
+
+// answered notes a message of the server, and returns the statement that it says has ended.
+func (t *transactions) answered(message []byte) (statement string, ended bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if message[0] != 'Z' { // ready for the next
+		return "", false
+	}
+	ended = t.running
+	t.running, t.inside = false, message[5] != 'I'
+	return t.bound, ended
 }
