@@ -21,11 +21,15 @@ import (
 func benchCluster(b *bench) error {
 	return onServer(func(s *sharedStore) error {
 		b.note("cluster: PostgreSQL on loopback, fsync on; each writer and follower has the store open for itself")
-		if err := b.annotationsOfWriters(s); err != nil {
-			return err
+		if b.wants("annotations") {
+			if err := b.annotationsOfWriters(s); err != nil {
+				return err
+			}
 		}
-		if err := b.changeInMatchers(s); err != nil {
-			return err
+		if b.wants("changes") {
+			if err := b.changeInMatchers(s); err != nil {
+				return err
+			}
 		}
 		return b.crawlsOfClusters(s)
 	})
@@ -42,9 +46,15 @@ func (b *bench) crawlsOfClusters(s *sharedStore) error {
 	if err := c.build(); err != nil {
 		return err
 	}
-	for _, measure := range []func(*bench) error{c.cpu, c.scale, c.kills, c.atRest, c.searches} {
-		if err := measure(b); err != nil {
-			return err
+	for _, of := range []struct {
+		part    string
+		measure func(*bench) error
+	}{{"cpu", c.cpu}, {"scale", c.scale}, {"kills", c.kills}, {"rest", c.atRest}, {"search", c.searches}} {
+		if !b.wants(of.part) {
+			continue
+		}
+		if err := of.measure(b); err != nil {
+			return fmt.Errorf("%s: %w", of.part, err)
 		}
 	}
 	return nil

@@ -35,13 +35,16 @@ var benchmarks = map[string]benchmark{
 
 // bench is what a benchmark is given.
 type bench struct {
-	quick     bool // fewer rounds over less work: a look, not a result
-	documents int  // that fsck checks
+	quick     bool   // fewer rounds over less work: a look, not a result
+	documents int    // that fsck checks
+	part      string // of cluster, that alone is measured; empty: all are
 	table     *table
 	notes     io.Writer
 }
 
 func (b *bench) note(format string, args ...any) { fmt.Fprintf(b.notes, format+"\n", args...) }
+
+func (b *bench) wants(part string) bool { return b.part == "" || b.part == part }
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == childCommand {
@@ -60,7 +63,7 @@ func exit(err error) {
 
 func run(args []string) error {
 	known := slices.Sorted(maps.Keys(benchmarks))
-	usage := fmt.Sprintf("usage: bench %s|all [--quick] [--documents N] [--json FILE]", strings.Join(known, "|"))
+	usage := fmt.Sprintf("usage: bench %s|all [--quick] [--part NAME] [--documents N] [--json FILE]", strings.Join(known, "|"))
 	if len(args) == 0 {
 		return fmt.Errorf("%s", usage)
 	}
@@ -71,6 +74,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "fewer rounds over less work")
 	documents := flags.Int("documents", 500_000, "fsck: check a store of so many")
+	part := flags.String("part", "", "cluster: measure annotations, changes, cpu, scale, kills, rest or search alone")
 	path := flags.String("json", "", "write the rows to this `file` as well")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -85,9 +89,12 @@ func run(args []string) error {
 			return fmt.Errorf("there is no benchmark %q; %s", name, usage)
 		}
 		all.bench = name
-		if err := measure(&bench{quick: *quick, documents: *documents, table: &all, notes: os.Stderr}); err != nil {
+		if err := measure(&bench{quick: *quick, documents: *documents, part: *part, table: &all, notes: os.Stderr}); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+	}
+	if *part != "" && len(all.rows) == 0 {
+		return fmt.Errorf("there is no part %q of %s: %s", *part, args[0], flags.Lookup("part").Usage)
 	}
 	if err := all.print(os.Stdout); err != nil {
 		return err

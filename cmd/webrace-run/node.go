@@ -37,18 +37,20 @@ func (l *launch) fitsCluster() error {
 	return nil
 }
 
-// sessions returns the sessions of the process: one for its data directory, or, on a node of a cluster, one for each of
-// its partitions. The function that is returned closes what they have.
-func (l *launch) sessions(ctx context.Context, dir *storage.Dir, room *diskspace.Watch) ([]*session, func(), error) {
+// sessions gives the process its sessions: one for its data directory, or, on a node of a cluster, one for each of its
+// partitions. The function that is returned closes what they have.
+func (l *launch) sessions(ctx context.Context, p *process, dir *storage.Dir) (func(), error) {
 	if l.config.Cluster == nil {
-		return []*session{{dir: dir}}, func() {}, nil
+		p.sessions, p.commands = []*session{{dir: dir}}, storecmd.Answer(dir)
+		return func() {}, nil
 	}
 	n := &node{launch: l}
-	if err := n.open(ctx, dir, room); err != nil {
+	if err := n.open(ctx, dir, p.room); err != nil {
 		n.close()
-		return nil, nil, err
+		return nil, err
 	}
-	return n.parts, n.close, nil
+	p.sessions, p.node, p.commands = n.parts, n.asked, n.asked.Answer(dir)
+	return n.close, nil
 }
 
 // node is what a node of a cluster has open: its partitions, each of which is a session.
@@ -56,7 +58,8 @@ type node struct {
 	*launch
 	cluster *cluster.Cluster
 	parts   []*session
-	deafen  func() // ends answering other nodes; nil: none is answered
+	asked   *storecmd.Node // once the partitions are open
+	deafen  func()         // ends answering other nodes; nil: none is answered
 }
 
 func (n *node) open(ctx context.Context, dir *storage.Dir, room *diskspace.Watch) error {
@@ -94,6 +97,11 @@ func (n *node) open(ctx context.Context, dir *storage.Dir, room *diskspace.Watch
 			return err
 		}
 	}
+	dirs := make(map[int]*storage.Dir)
+	for i, p := range mine {
+		dirs[p] = n.parts[i].dir
+	}
+	n.asked = storecmd.NewNode(n.globals, n.config, dirs, n.cluster.Where)
 	if listener != nil {
 		n.deafen = n.serveNodes(listener, secured)
 	}
@@ -128,7 +136,7 @@ func (n *node) openPartition(place cli.Place, p int, store *control.Store, optio
 	}
 	first := len(n.parts) == 0
 	n.parts = append(n.parts, &session{
-		name: cli.PartitionName(p), dir: dir, commands: n.commandsOf(dir),
+		name: cli.PartitionName(p), dir: dir, commands: storecmd.Answer(dir),
 		elsewhere: func(name string, s pipeline.Spec) bool {
 			return s.Once && n.partitionOf(name) != p || s.PerProcess && !first
 		},
@@ -149,6 +157,9 @@ func (n *node) partitionOf(name string) int { return cluster.PartitionOf(name, n
 func (n *node) close() {
 	if n.deafen != nil {
 		n.deafen()
+	}
+	if n.asked != nil {
+		n.asked.Close()
 	}
 	if n.cluster != nil {
 		n.cluster.Close()

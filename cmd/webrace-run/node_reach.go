@@ -14,7 +14,6 @@ import (
 	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/connections"
-	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/cluster"
 )
 
@@ -43,31 +42,12 @@ func (n *node) listen() (l net.Listener, config *tls.Config, err error) {
 	return l, config, nil
 }
 
-// answers returns what answers for all partitions of the node.
-func (n *node) answers() func(context.Context, remote.Call) int {
-	dirs := make(map[int]*storage.Dir)
-	for i, p := range n.cluster.Mine() {
-		dirs[p] = n.parts[i].dir
-	}
-	return storecmd.AnswerNodes(dirs, n.globals.Config)
-}
-
-// commandsOf runs what is asked of a partition at its socket, where several of the node may be asked together.
-func (n *node) commandsOf(dir *storage.Dir) func(context.Context, remote.Call) int {
-	alone := storecmd.Answer(dir)
-	return func(ctx context.Context, call remote.Call) int {
-		if call.Part != nil && len(call.Part.More) > 0 {
-			return n.answers()(ctx, call)
-		}
-		return alone(ctx, call)
-	}
-}
-
 // serveNodes answers other nodes until stop is called.
 func (n *node) serveNodes(listener net.Listener, config *tls.Config) (stop func()) {
-	commands := &remote.Server{Logger: n.out.logger, Run: n.answers()}
+	commands := &remote.Server{Logger: n.out.logger, Run: n.asked.AnswerNodes}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+remote.Path, commands)
+	mux.Handle("POST "+storecmd.SearchPath, n.asked.Searches(n.out.logger))
 	end := admin.ServeTLS(listener, config, connections.AdmitAll(mux))
 	return func() {
 		end()

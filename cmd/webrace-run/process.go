@@ -12,6 +12,7 @@ import (
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/remote"
+	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/config"
@@ -28,6 +29,7 @@ type process struct {
 
 	socket   string                                 // where it answers
 	commands func(context.Context, remote.Call) int // runs those of webrace-store that come there
+	node     *storecmd.Node                         // of a cluster, that answers there too; nil: it is none
 
 	memory     *pipeline.Memory // that what flows takes from
 	continuous bool             // until a signal

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/config"
@@ -113,17 +112,16 @@ func runPipelines(c *cobra.Command, globals *cli.Globals, flags runFlags, names 
 			return errors.Join(err, endTrace())
 		}
 	}
-	sessions, closeSessions, err := l.sessions(c.Context(), dir, watch)
+	p := &process{
+		out: l.out, room: watch, admin: handler, socket: dir.Path(storage.SocketName),
+		continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer, dry: l.dry.options(),
+	}
+	closeSessions, err := l.sessions(c.Context(), p, dir)
 	if err != nil {
 		return errors.Join(err, endTrace())
 	}
 	defer closeSessions()
 	l.showCluster(handler)
-	p := &process{
-		sessions: sessions, out: l.out, room: watch, admin: handler,
-		socket: dir.Path(storage.SocketName), commands: storecmd.Answer(dir),
-		continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer, dry: l.dry.options(),
-	}
 	if flags.output != nil {
 		p.around = flags.output.around
 	}
@@ -136,11 +134,11 @@ func runPipelines(c *cobra.Command, globals *cli.Globals, flags runFlags, names 
 	reports = summed(reports)
 	var unanswered unansweredStarts
 	if runErr == nil && !flags.continuous {
-		if unanswered, runErr = noStartAnswered(sessions, reports); runErr != nil {
+		if unanswered, runErr = noStartAnswered(p.sessions, reports); runErr != nil {
 			return runErr
 		}
 	}
-	summarize(c.OutOrStdout(), sessions, l.config, reports, unanswered, l.dry != nil)
+	summarize(c.OutOrStdout(), p.sessions, l.config, reports, unanswered, l.dry != nil)
 	runErr = errors.Join(runErr, l.dry.tell(c.Context(), dir), flags.output.end(runErr))
 	return errors.Join(runErr, writeReport(flags.report, reports, l.dry != nil), then(dir, reports), unanswered.err())
 }

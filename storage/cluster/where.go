@@ -25,27 +25,38 @@ func WhereOf(ctx context.Context, address string) (w Where, err error) {
 		return w, err
 	}
 	defer db.Close()
-	if w.Shape, err = shapeOf(ctx, db); err != nil {
-		return w, explained("look at the cluster in", name, err)
+	if w.Shape, err = shapeOf(ctx, db); err == nil {
+		err = w.read(ctx, db)
 	}
+	return w, explained("look at the cluster in", name, err)
+}
+
+// Where is [WhereOf] over the connections of a node.
+func (c *Cluster) Where(ctx context.Context) (Where, error) {
+	w := Where{Shape: c.Shape}
+	err := w.read(ctx, c.db)
+	return w, explained("look at the cluster in", c.name, err)
+}
+
+func (w *Where) read(ctx context.Context, db *sql.DB) error {
 	w.Node, w.Nodes = make([]int, w.Partitions), make([]Home, w.Shape.Nodes)
 	if err := w.readNodes(ctx, db); err != nil {
-		return w, explained("look at the cluster in", name, err)
+		return err
 	}
 	rows, err := db.QueryContext(ctx, `SELECT p, node FROM webrace.part WHERE p < $1`, w.Partitions)
 	if err != nil {
-		return w, explained("look at the cluster in", name, err)
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var p int
 		var stored int64
 		if err := rows.Scan(&p, &stored); err != nil {
-			return w, err
+			return err
 		}
 		w.Node[p], _ = holderOf(stored)
 	}
-	return w, rows.Err()
+	return rows.Err()
 }
 
 func (w *Where) readNodes(ctx context.Context, db *sql.DB) error {

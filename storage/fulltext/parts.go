@@ -5,23 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/blevesearch/bleve/v2/search"
 	index "github.com/blevesearch/bleve_index_api"
 )
 
-// Part is one or several of the indexes that are searched as one, here or elsewhere, as a [Store] is.
-type Part interface {
-	// Answers returns the answer of each of them.
-	Answers(ctx context.Context, q Question) ([]Answer, error)
-}
-
-// Question is what a part is asked: how often it has what a query looks for, what it finds, or what it knows of a word.
+// Question is what one of several indexes that are searched as one is asked: how often it has what a query looks for, what it finds, or what it knows of a word.
 type Question struct {
 	Query   Query       `json:"query"`
 	Given   *Statistics `json:"given,omitempty"`   // of all parts, by which is ranked; nil: those of this part are asked for
@@ -31,7 +23,7 @@ type Question struct {
 	Far  int    `json:"far,omitempty"`  // how many letters of it differ; 0: whether it is known
 }
 
-// Answer is what a part says.
+// Answer is what it says, or what several of them do, as [Merge] has it.
 type Answer struct {
 	Statistics *Statistics       `json:"statistics,omitempty"`
 	Results    Results           `json:"results"` // the first hits, with all values of facets
@@ -66,10 +58,8 @@ func (s *Statistics) add(other *Statistics) error {
 	return nil
 }
 
-// Answers answers as a part of what is searched.
-func (s *Store) Answers(ctx context.Context, q Question) ([]Answer, error) {
-	var a Answer
-	var err error
+// Answer answers as one of several indexes.
+func (s *Store) Answer(ctx context.Context, q Question) (a Answer, err error) {
 	switch {
 	case q.Word != "":
 		err = s.use(func(ix *bleveIndex) error {
@@ -80,7 +70,7 @@ func (s *Store) Answers(ctx context.Context, q Question) ([]Answer, error) {
 	default:
 		a.Results, err = s.found(ctx, q)
 	}
-	return []Answer{a}, err
+	return a, err
 }
 
 func (a *Answer) ofWord(ctx context.Context, r index.IndexReader, q Question) (err error) {
@@ -138,64 +128,36 @@ func (s *Store) found(ctx context.Context, q Question) (Results, error) {
 	return r, nil
 }
 
-// SearchParts is [Store.Search] of several indexes, none of which has a document that another has: what it finds, and
-// in which order, is what one index of all their documents would.
-func SearchParts(ctx context.Context, q Query, parts []Part) (Results, error) {
-	started := time.Now()
-	if q.Now.IsZero() {
-		q.Now = started
-	}
-	c, err := q.compile()
-	if err != nil {
-		return Results{}, err
-	}
-	sum, err := statisticsOf(ctx, q, parts)
-	if err != nil {
-		return Results{}, err
-	}
-	r, err := foundIn(ctx, Question{Query: q, Given: sum}, parts)
-	if all, ok := c.root.(allOf); err == nil && r.Total == 0 && ok && !all.explicit {
-		r, err = foundIn(ctx, Question{Query: q, Given: sum, Relaxed: true}, parts)
-		r.Relaxed = r.Total > 0
-	}
-	r.Took = time.Since(started)
-	return r, err
-}
-
-func statisticsOf(ctx context.Context, q Query, parts []Part) (*Statistics, error) {
-	answers, err := askAll(ctx, Question{Query: q}, parts)
-	if err != nil {
-		return nil, err
-	}
-	sum := &Statistics{Found: map[string][]uint64{}}
-	for _, a := range answers {
-		if a.Statistics == nil {
-			return nil, errOtherRelease
+// Merge makes one answer of those of several indexes, none of which has a document that another has. Merged answers may
+// be merged again, in any order.
+func Merge(q Question, answers []Answer) (sum Answer, err error) {
+	switch {
+	case q.Word != "":
+		sum.Near = map[string]uint64{}
+		for _, a := range answers {
+			sum.Known = sum.Known || a.Known
+			for near, n := range a.Near {
+				sum.Near[near] += n
+			}
 		}
-		if err := sum.add(a.Statistics); err != nil {
-			return nil, err
+	case q.Given == nil:
+		sum.Statistics = &Statistics{Found: map[string][]uint64{}}
+		for _, a := range answers {
+			if a.Statistics == nil {
+				return sum, errOtherRelease
+			}
+			if err := sum.Statistics.add(a.Statistics); err != nil {
+				return sum, err
+			}
 		}
+	default:
+		sum.Results = mergeResults(q.Query, answers)
 	}
 	return sum, nil
 }
 
-// askAll asks all parts at the same time.
-func askAll(ctx context.Context, q Question, parts []Part) ([]Answer, error) {
-	answers, errs := make([][]Answer, len(parts)), make([]error, len(parts))
-	var asking sync.WaitGroup
-	for i, p := range parts {
-		asking.Go(func() { answers[i], errs[i] = p.Answers(ctx, q) })
-	}
-	asking.Wait()
-	return slices.Concat(answers...), errors.Join(errs...)
-}
-
-// foundIn puts together what the parts find.
-func foundIn(ctx context.Context, q Question, parts []Part) (r Results, err error) {
-	answers, err := askAll(ctx, q, parts)
-	if err != nil {
-		return r, err
-	}
+// mergeResults puts together what is found: the first hits that are wanted, and all values of facets.
+func mergeResults(q Query, answers []Answer) (r Results) {
 	counts := map[string]map[string]int{}
 	for _, a := range answers {
 		r.Total += a.Results.Total
@@ -209,26 +171,66 @@ func foundIn(ctx context.Context, q Question, parts []Part) (r Results, err erro
 			}
 		}
 	}
-	slices.SortFunc(r.Hits, q.Query.Sort.compare)
-	r.Hits = r.Hits[min(q.Query.From, len(r.Hits)):min(q.Query.From+q.Query.Size, len(r.Hits))]
-	if q.Query.Facets > 0 {
+	slices.SortFunc(r.Hits, q.Sort.compare)
+	r.Hits = r.Hits[:min(q.From+q.Size, len(r.Hits))]
+	if q.Facets > 0 {
 		r.Facets = map[string]Facet{}
 		for _, name := range Facets {
-			r.Facets[name] = facetOf(name, counts[name], q.Query.Facets)
+			var f Facet
+			for value, n := range counts[name] {
+				f.Counts = append(f.Counts, Count{value, n})
+			}
+			r.Facets[name] = f
 		}
 	}
-	return r, nil
+	return r
 }
 
-// facetOf returns as many values of a facet as are wanted, as an index returns them.
-func facetOf(name string, counts map[string]int, size int) (f Facet) {
-	for _, value := range slices.Sorted(maps.Keys(counts)) {
-		f.Counts = append(f.Counts, Count{value, counts[value]})
+// Ask asks several indexes, as [Store.Answer], and merges their answers.
+type Ask func(ctx context.Context, q Question) (Answer, error)
+
+// SearchParts is [Store.Search] of several indexes: what it finds, and in which order, is what one index of all their
+// documents would.
+func SearchParts(ctx context.Context, q Query, ask Ask) (Results, error) {
+	started := time.Now()
+	if q.Now.IsZero() {
+		q.Now = started
 	}
+	c, err := q.compile()
+	if err != nil {
+		return Results{}, err
+	}
+	counted, err := ask(ctx, Question{Query: q})
+	if err != nil {
+		return Results{}, err
+	}
+	r, err := foundIn(ctx, Question{Query: q, Given: counted.Statistics}, ask)
+	if all, ok := c.root.(allOf); err == nil && r.Total == 0 && ok && !all.explicit {
+		r, err = foundIn(ctx, Question{Query: q, Given: counted.Statistics, Relaxed: true}, ask)
+		r.Relaxed = r.Total > 0
+	}
+	r.Took = time.Since(started)
+	return r, err
+}
+
+// foundIn returns the page of hits and the values of facets that are wanted, of all that is found.
+func foundIn(ctx context.Context, q Question, ask Ask) (Results, error) {
+	a, err := ask(ctx, q)
+	r := a.Results
+	r.Hits = r.Hits[min(q.Query.From, len(r.Hits)):]
+	for name, f := range r.Facets {
+		r.Facets[name] = mostOf(name, f.Counts, q.Query.Facets)
+	}
+	return r, err
+}
+
+// mostOf returns as many values of a facet as are wanted, as an index returns them.
+func mostOf(name string, all []Count, size int) (f Facet) {
 	if name == "date" {
-		return spans(f.Counts, size)
+		return spans(all, size)
 	}
-	slices.SortStableFunc(f.Counts, func(a, b Count) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortFunc(all, func(a, b Count) int { return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Value, b.Value)) })
+	f.Counts = all
 	for len(f.Counts) > size {
 		f.Others += f.Counts[len(f.Counts)-1].Count
 		f.Counts = f.Counts[:len(f.Counts)-1]
@@ -268,24 +270,16 @@ func (h Hit) id() string {
 }
 
 // SuggestFromParts is [Store.Suggest] of several indexes.
-func SuggestFromParts(ctx context.Context, query string, parts []Part) (string, error) {
-	return suggestFrom(ctx, query, lexicons(parts))
+func SuggestFromParts(ctx context.Context, query string, ask Ask) (string, error) {
+	return suggestFrom(ctx, query, ask)
 }
 
-type lexicons []Part
-
-func (v lexicons) knows(ctx context.Context, word string) (bool, error) {
-	answers, err := askAll(ctx, Question{Word: word}, v)
-	return slices.ContainsFunc(answers, func(a Answer) bool { return a.Known }), err
+func (ask Ask) knows(ctx context.Context, word string) (bool, error) {
+	a, err := ask(ctx, Question{Word: word})
+	return a.Known, err
 }
 
-func (v lexicons) near(ctx context.Context, word string, far int) (map[string]uint64, error) {
-	answers, err := askAll(ctx, Question{Word: word, Far: far}, v)
-	sum := map[string]uint64{}
-	for _, a := range answers {
-		for near, n := range a.Near {
-			sum[near] += n
-		}
-	}
-	return sum, err
+func (ask Ask) near(ctx context.Context, word string, far int) (map[string]uint64, error) {
+	a, err := ask(ctx, Question{Word: word, Far: far})
+	return a.Near, err
 }

@@ -9,34 +9,50 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// sent is a part whose questions and answers go through JSON, as between machines.
-type sent struct{ *Store }
+// among asks some indexes, with questions and answers going through JSON, as between machines. Answers are merged two by
+// two, as those of nodes are that have several.
+func among(parts []*Store) Ask {
+	return func(ctx context.Context, q Question) (Answer, error) {
+		received := again(q)
+		var merged []Answer
+		for two := range slices.Chunk(parts, 2) {
+			var answers []Answer
+			for _, s := range two {
+				a, err := s.Answer(ctx, received)
+				if err != nil {
+					return a, err
+				}
+				answers = append(answers, a)
+			}
+			a, err := Merge(received, answers)
+			if err != nil {
+				return a, err
+			}
+			merged = append(merged, again(a))
+		}
+		return Merge(q, merged)
+	}
+}
 
-func (s sent) Answers(ctx context.Context, q Question) (a []Answer, err error) {
-	text, err := json.Marshal(q)
+// again returns what is read of a value that was sent.
+func again[T any](v T) (received T) {
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, &received)
+	}
 	if err != nil {
-		return a, err
+		panic(err)
 	}
-	var received Question
-	if err := json.Unmarshal(text, &received); err != nil {
-		return a, err
-	}
-	answer, err := s.Store.Answers(ctx, received)
-	if err != nil {
-		return a, err
-	}
-	if text, err = json.Marshal(answer); err == nil {
-		err = json.Unmarshal(text, &a)
-	}
-	return a, err
+	return received
 }
 
 // inParts indexes documents in one index and, by their hosts, in eight.
-func inParts(t *testing.T, documents []Document) (one *Store, parts []Part) {
+func inParts(t *testing.T, documents []Document) (one *Store, parts Ask) {
 	t.Helper()
 	open := func(name string) *Store {
 		s, err := Open(filepath.Join(t.TempDir(), name), Options{})
@@ -59,15 +75,16 @@ func inParts(t *testing.T, documents []Document) (one *Store, parts []Part) {
 		divided[h.Sum32()%8] = append(divided[h.Sum32()%8], d)
 	}
 	index(one, documents)
+	var stores []*Store
 	for i, all := range divided {
 		s := open(fmt.Sprint("part", i))
 		index(s, all)
-		parts = append(parts, sent{s})
+		stores = append(stores, s)
 	}
-	return one, parts
+	return one, among(stores)
 }
 
-func mustAnswerAlike(t *testing.T, one *Store, parts []Part, q Query) {
+func mustAnswerAlike(t *testing.T, one *Store, parts Ask, q Query) {
 	t.Helper()
 	want, err := one.Search(t.Context(), q)
 	if err != nil {

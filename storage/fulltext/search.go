@@ -65,6 +65,7 @@ type Hit struct {
 	Type       string
 	Date       time.Time
 	Score      float64
+	Partition  int `json:",omitempty"` // whose index has it, where those of several are searched as one; whoever asks them says so
 }
 
 // Facet is how many of the matching documents have which value, the commonest first; of dates, the latest

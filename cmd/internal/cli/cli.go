@@ -76,7 +76,7 @@ func Execute(ctx context.Context, root *cobra.Command, stderr io.Writer) int {
 	if !errors.As(err, &exit) || exit.Err != nil {
 		Report(stderr, err)
 	}
-	return status(err)
+	return StatusOf(err)
 }
 
 // visible returns what a command writes to instead of w, so that a terminal obeys nothing of what the command read
@@ -100,7 +100,8 @@ func Exact(w io.Writer) io.Writer {
 	return w
 }
 
-func status(err error) int {
+// StatusOf returns the exit status that an error ends a program with.
+func StatusOf(err error) int {
 	var exit *Error
 	var locked *storage.LockedError
 	var damaged *fsck.Error

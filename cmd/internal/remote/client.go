@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,8 +20,16 @@ const answerWithin = 10 * time.Second
 // ErrLost means that the owner was gone before the command had ended: what the command did is not known.
 var ErrLost = errors.New("the process that owns the data directory ended before it had answered")
 
+// RefusedError means that the owner does not run such commands, and has begun none.
+type RefusedError struct{ answer string }
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the process that owns the data directory answers %s to %s: it is of another release", e.answer, Protocol)
+}
+
 // Client sends a command to the owner of a data directory.
 type Client struct {
+	Path     string // empty: Path
 	In       io.Reader
 	Out, Err io.Writer
 }
@@ -31,7 +40,7 @@ func (c *Client) Run(ctx context.Context, conn net.Conn, q Request) (status int,
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	reader, err := upgrade(conn)
+	reader, err := upgrade(conn, cmp.Or(c.Path, Path))
 	if err != nil {
 		return 0, err
 	}
@@ -42,11 +51,11 @@ func (c *Client) Run(ctx context.Context, conn net.Conn, q Request) (status int,
 }
 
 // upgrade leaves HTTP behind.
-func upgrade(conn net.Conn) (*bufio.Reader, error) {
+func upgrade(conn net.Conn, path string) (*bufio.Reader, error) {
 	if err := conn.SetDeadline(time.Now().Add(answerWithin)); err != nil {
 		return nil, err
 	}
-	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: webrace\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", Path, Protocol); err != nil {
+	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: webrace\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", path, Protocol); err != nil {
 		return nil, err
 	}
 	reader := bufio.NewReader(conn)
@@ -55,7 +64,7 @@ func upgrade(conn net.Conn) (*bufio.Reader, error) {
 		return nil, err
 	}
 	if response.StatusCode != http.StatusSwitchingProtocols {
-		return nil, fmt.Errorf("the process that owns the data directory answers %s to %s: it is of another release", response.Status, Protocol)
+		return nil, &RefusedError{response.Status}
 	}
 	return reader, conn.SetDeadline(time.Time{})
 }

@@ -15,11 +15,16 @@ import (
 	"io"
 )
 
-// Path and Protocol are what a client asks for. Another version of the protocol has another name.
+// Path and Protocol are what a client asks for. Another version of the protocol has another name. ClusterPath is where a
+// node runs commands for its whole cluster.
 const (
-	Path     = "/store"
-	Protocol = "webrace-store/1"
+	Path        = "/store"
+	ClusterPath = "/store/cluster"
+	Protocol    = "webrace-store/1"
 )
+
+// NotHere is the status of a command that is left to the client: it has done nothing, and is to be run there.
+const NotHere = -1
 
 // kind is the kind of a frame.
 type kind byte
@@ -50,11 +55,8 @@ type Request struct {
 // asks all of them.
 type Part struct {
 	Partition int             `json:"partition"`
-	Ask       json.RawMessage `json:"ask,omitempty"` // what is asked for beside the command, if anything
-	// More are further partitions that are asked the same, as another node is of all that it has in one call. What they
-	// write comes in this order.
-	More []int `json:"more,omitempty"`
-	Rows bool  `json:"rows,omitempty"` // values are to be written as JSON, for who puts them together
+	Ask       json.RawMessage `json:"ask,omitempty"`  // what is asked for beside the command, if anything
+	Rows      bool            `json:"rows,omitempty"` // values are to be written as JSON, for who puts them together
 }
 
 // Screen describes where a stream leads.

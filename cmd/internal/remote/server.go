@@ -19,6 +19,7 @@ import (
 // Call is a command to be run for a client.
 type Call struct {
 	Request
+	Cluster  bool      // it came by ClusterPath
 	In       io.Reader // of the client: it is asked for more when this is read
 	Out, Err io.Writer
 }
@@ -47,8 +48,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "speak "+Protocol, http.StatusUpgradeRequired)
 		return
 	}
-	if address, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); !ok || address.Network() != "unix" && (r.TLS == nil || len(r.TLS.VerifiedChains) == 0) {
-		http.Error(w, "commands are taken at the socket of the data directory, and from nodes of the cluster, alone", http.StatusForbidden)
+	if !Trusted(w, r) {
 		return
 	}
 	s.calls.Add(1)
@@ -61,9 +61,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer raw.Close()
 	c := &connection{Conn: raw, reader: buffer.Reader, asked: make(chan []byte)}
 	defer s.keep(c)()
-	if err := s.serve(c); err != nil {
+	if err := s.serve(c, r.URL.Path == ClusterPath); err != nil {
 		s.Logger.Debug("a client of the stores is gone", "error", err)
 	}
+}
+
+// Trusted reports whether a request came by a unix socket, or with a certificate that was verified; others it refuses.
+func Trusted(w http.ResponseWriter, r *http.Request) bool {
+	address, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if ok && address.Network() == "unix" || r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		return true
+	}
+	http.Error(w, "commands are taken at the socket of the data directory, and from nodes of the cluster, alone", http.StatusForbidden)
+	return false
 }
 
 // Shutdown returns when the commands under way have ended. Those that have not when ctx ends are
@@ -100,7 +110,7 @@ func (s *Server) keep(c *connection) (drop func()) {
 	}
 }
 
-func (s *Server) serve(c *connection) error {
+func (s *Server) serve(c *connection, ofCluster bool) error {
 	if err := c.SetDeadline(time.Now().Add(answerWithin)); err != nil {
 		return err
 	}
@@ -127,7 +137,7 @@ func (s *Server) serve(c *connection) error {
 	})
 	defer listening.Wait()
 	defer c.Close() // ends listening
-	call := Call{Request: q, In: &clientInput{connection: c, ctx: ctx}, Out: &stream{c, stdout, q.Stdout}, Err: &stream{c, stderr, q.Stderr}}
+	call := Call{Request: q, Cluster: ofCluster, In: &clientInput{connection: c, ctx: ctx}, Out: &stream{c, stdout, q.Stdout}, Err: &stream{c, stderr, q.Stderr}}
 	return c.send(exit, []byte(fmt.Sprint(s.run(ctx, call))))
 }
 

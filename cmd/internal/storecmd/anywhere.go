@@ -38,6 +38,7 @@ type parts struct {
 	where   cluster.Where
 	control func() (*control.Store, error) // for partitions at rest, opened once
 	tls     func() (*tls.Config, error)    // by which other nodes are asked
+	running *Node                          // that asks; nil: the command does
 
 	fills bool            // the command may be the first to store something
 	ask   json.RawMessage // what is asked for beside the command; nil: nothing
@@ -73,6 +74,13 @@ func groupOf(c *cobra.Command) string {
 
 // withParts runs f on the partitions, if the command is asked of these, and reports whether it is.
 func withParts(c *cobra.Command, globals *cli.Globals, f func(*parts) error) (asked bool, err error) {
+	if n := nodeOf(c); n != nil {
+		p, err := n.parts(c, globals)
+		if err != nil {
+			return true, err
+		}
+		return true, f(p)
+	}
 	if !asksParts(c, globals) {
 		return false, nil
 	}
@@ -80,17 +88,10 @@ func withParts(c *cobra.Command, globals *cli.Globals, f func(*parts) error) (as
 	if err != nil {
 		return true, err
 	}
-	p := &parts{c: c, globals: globals, place: cli.PlaceOf(loaded), cluster: loaded.Cluster, away: make(map[int]error)}
+	p := &parts{c: c, globals: globals, place: cli.PlaceOf(loaded), cluster: loaded.Cluster, tls: clientTLS(loaded.Cluster), away: make(map[int]error)}
 	if p.where, err = cluster.WhereOf(c.Context(), p.cluster.Database); err != nil {
 		return true, &cli.Error{Status: cli.Environment, Err: err}
 	}
-	p.tls = sync.OnceValues(func() (*tls.Config, error) {
-		config, err := ClusterTLS(p.cluster)
-		if err == nil {
-			config.ClientSessionCache = tls.NewLRUClientSessionCache(len(p.where.Nodes)) // who is asked again is known
-		}
-		return config, err
-	})
 	var opened *control.Store
 	p.control = sync.OnceValues(func() (_ *control.Store, err error) {
 		opened, err = p.place.OpenControl(groupOf(c) != "gc")
@@ -171,8 +172,7 @@ func (p *parts) run(ctx context.Context, call remote.Call) (status int, err erro
 	return p.runOn(ctx, conn, call)
 }
 
-// connect connects to the process that has the partitions of a node open; nil if they are on this machine, and none
-// has.
+// connect connects to the process that has a partition open; nil if it is on this machine, and none has.
 func (p *parts) connect(ctx context.Context, part *remote.Part) (net.Conn, error) {
 	node := p.where.Node[part.Partition]
 	data := p.dirOf(node)
@@ -183,12 +183,11 @@ func (p *parts) connect(ctx context.Context, part *remote.Part) (net.Conn, error
 		}
 		return conn, nil
 	}
-	for _, partition := range append([]int{part.Partition}, part.More...) {
-		if conn, err := admin.Dial(ctx, filepath.Join(cli.PartitionDir(data, partition), storage.SocketName)); err == nil {
-			return conn, nil
-		}
+	conn, err := admin.Dial(ctx, filepath.Join(cli.PartitionDir(data, part.Partition), storage.SocketName))
+	if err != nil {
+		return nil, nil
 	}
-	return nil, nil
+	return conn, nil
 }
 
 // runOn runs a command over a connection to who has its partition.
@@ -227,6 +226,15 @@ const answersWithin = 5 * time.Second
 
 // dial connects to a node on another machine.
 func (p *parts) dial(ctx context.Context, node int) (net.Conn, error) {
+	dial, err := p.dialer(node)
+	if err != nil {
+		return nil, err
+	}
+	return dial(ctx)
+}
+
+// dialer returns what connects to a node on another machine.
+func (p *parts) dialer(node int) (func(context.Context) (net.Conn, error), error) {
 	if node < 0 {
 		return nil, errors.New("webrace-store cluster move PARTITION --from BACKUP, there, takes it in")
 	}
@@ -243,10 +251,23 @@ func (p *parts) dial(ctx context.Context, node int) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: answersWithin}, Config: config}
-	ctx, cancel := context.WithTimeout(ctx, answersWithin)
-	defer cancel()
-	return dialer.DialContext(ctx, "tcp", home.Address)
+	return func(ctx context.Context) (net.Conn, error) {
+		dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: answersWithin}, Config: config}
+		ctx, cancel := context.WithTimeout(ctx, answersWithin)
+		defer cancel()
+		return dialer.DialContext(ctx, "tcp", home.Address)
+	}, nil
+}
+
+// clientTLS returns ClusterTLS, read once, for who asks nodes several times.
+func clientTLS(c *config.Cluster) func() (*tls.Config, error) {
+	return sync.OnceValues(func() (*tls.Config, error) {
+		config, err := ClusterTLS(c)
+		if err == nil {
+			config.ClientSessionCache = tls.NewLRUClientSessionCache(0) // who is asked again is known
+		}
+		return config, err
+	})
 }
 
 // ClusterTLS returns by what a node shows who it is, and knows the others: all that one authority has signed.

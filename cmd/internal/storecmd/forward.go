@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,44 +19,6 @@ func Answer(dir *storage.Dir) func(context.Context, remote.Call) int {
 	return func(ctx context.Context, call remote.Call) int {
 		return runCall(ctx, &cli.Globals{Shared: dir, WorkDir: call.Dir}, nil, call)
 	}
-}
-
-// AnswerNodes is Answer for other nodes of a cluster, whose files are not here, over the partitions of this one: the
-// configuration is that of this process. A search may be asked of several partitions, which answer at the same time.
-func AnswerNodes(dirs map[int]*storage.Dir, config string) func(context.Context, remote.Call) int {
-	return func(ctx context.Context, call remote.Call) int {
-		if call.Part == nil {
-			fmt.Fprintln(call.Err, "error: a node is asked for its partitions alone")
-			return cli.Environment
-		}
-		var asked []*storage.Dir
-		for _, p := range append([]int{call.Part.Partition}, call.Part.More...) {
-			if dirs[p] == nil {
-				fmt.Fprintf(call.Err, "error: this node does not have partition %s, which it is asked for\n", cli.PartitionName(p))
-				return cli.Environment
-			}
-			asked = append(asked, dirs[p])
-		}
-		globals := &cli.Globals{Shared: asked[0]}
-		return runCall(context.WithValue(ctx, togetherKey{}, asked), globals, func(c *cobra.Command) error {
-			globals.Config, globals.Data = config, ""
-			if !isInParts(c) {
-				return fmt.Errorf("%s is no command that a node runs for others", c.CommandPath())
-			}
-			if len(asked) > 1 && (groupOf(c) != "search" || c.Flags().Changed("rebuild")) {
-				return fmt.Errorf("%s is no command that partitions are asked together", c.CommandPath())
-			}
-			return nil
-		}, call)
-	}
-}
-
-// togetherKey is where the context of a command has the directories of the partitions that are asked together.
-type togetherKey struct{}
-
-func togetherOf(c *cobra.Command) []*storage.Dir {
-	dirs, _ := c.Context().Value(togetherKey{}).([]*storage.Dir)
-	return dirs
 }
 
 // runCall runs a command for another, after given has put right what its flags say, unless that is nil.
@@ -77,7 +40,7 @@ func runCall(ctx context.Context, globals *cli.Globals, given func(c *cobra.Comm
 // askOwner has the process that owns the data directory run the command, if there is one that answers. The
 // command is not run here then: what it returns has the status that it ended with. Whatever else keeps the
 // owner from being asked, the command finds out for itself.
-func askOwner(c *cobra.Command, globals *cli.Globals, args []string) error {
+func askOwner(c *cobra.Command, globals *cli.Globals, args []string, path string) error {
 	data, err := globals.DataDir()
 	if err != nil {
 		return nil
@@ -90,11 +53,14 @@ func askOwner(c *cobra.Command, globals *cli.Globals, args []string) error {
 	if err != nil {
 		return err
 	}
-	client := remote.Client{In: c.InOrStdin(), Out: cli.Exact(c.OutOrStdout()), Err: cli.Exact(c.ErrOrStderr())} // the owner knows what is a terminal
+	client := remote.Client{Path: path, In: c.InOrStdin(), Out: cli.Exact(c.OutOrStdout()), Err: cli.Exact(c.ErrOrStderr())} // the owner knows what is a terminal
 	status, err := client.Run(c.Context(), conn, remote.Request{
 		Args: args, Dir: dir, Stdin: screen(c.InOrStdin()), Stdout: screen(c.OutOrStdout()), Stderr: screen(c.ErrOrStderr()),
 	})
-	if err != nil {
+	switch {
+	case path == remote.ClusterPath && (status == remote.NotHere || errors.As(err, new(*remote.RefusedError))):
+		return nil
+	case err != nil:
 		return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("ask the process that has %s open: %w", data, err)}
 	}
 	return &cli.Error{Status: status}

@@ -44,14 +44,13 @@ index is lost or damaged nothing is searched, and the command that mends it is n
 
 // searchOptions determine what is looked for, and how it is shown.
 type searchOptions struct {
-	query       fulltext.Query
-	sort        string
-	page        int
-	facets      bool
-	json        bool
-	rebuild     bool
-	secret      string
-	fragmentsOf *fulltext.Highlighter
+	query   fulltext.Query
+	sort    string
+	page    int
+	facets  bool
+	json    bool
+	rebuild bool
+	secret  string
 }
 
 func newSearch(globals *cli.Globals) *cobra.Command {
@@ -86,9 +85,6 @@ func newSearch(globals *cli.Globals) *cobra.Command {
 			}
 			if asked, err := withParts(c, globals, func(p *parts) error { return o.searchParts(c, p) }); asked {
 				return err
-			}
-			if part := partOf(c); part != nil {
-				return o.answer(c, globals, part)
 			}
 			return o.look(c, globals, func(dir *storage.Dir) error { return o.search(c, dir) })
 		},
@@ -146,7 +142,6 @@ func (o *searchOptions) read(c *cobra.Command, words []string) error {
 	if o.facets {
 		q.Facets = facetValues
 	}
-	o.fragmentsOf = fulltext.NewHighlighter(q.Text)
 	return nil
 }
 
@@ -170,7 +165,7 @@ func (o *searchOptions) look(c *cobra.Command, globals *cli.Globals, f func(*sto
 }
 
 func (o *searchOptions) search(c *cobra.Command, dir *storage.Dir) error {
-	index, done, err := o.index(c.Context(), dir)
+	index, done, err := searchedIndex(c.Context(), dir, o.secret)
 	if err != nil {
 		return err
 	}
@@ -216,13 +211,13 @@ func (o *searchOptions) show(c *cobra.Command, s searched) error {
 	return nil
 }
 
-// index returns what is searched, and what to call in the end.
-func (o *searchOptions) index(ctx context.Context, dir *storage.Dir) (index *fulltext.Store, done func(), err error) {
-	if o.secret == "" {
+// searchedIndex returns what is searched of a directory, and what to call in the end.
+func searchedIndex(ctx context.Context, dir *storage.Dir, secret string) (index *fulltext.Store, done func(), err error) {
+	if secret == "" {
 		index, err = dir.Fulltext()
 		return index, func() {}, err
 	}
-	if index, err = dir.PrivateFulltext(ctx, o.secret); err != nil {
+	if index, err = dir.PrivateFulltext(ctx, secret); err != nil {
 		return nil, nil, err
 	}
 	return index, func() { index.Close() }, nil // nothing of it was to be kept

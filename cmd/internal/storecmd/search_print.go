@@ -83,8 +83,8 @@ func (o *searchOptions) print(c *cobra.Command, s searched, r fulltext.Results) 
 }
 
 // fragmentsFrom returns the parts of the version that answer the query best.
-func (o *searchOptions) fragmentsFrom(cache *objects.Store, hit fulltext.Hit, marks fulltext.Marks) ([]string, error) {
-	version, err := cache.Get(objects.View(o.secret, hit.URL), hit.Version)
+func fragmentsFrom(cache *objects.Store, secret string, h *fulltext.Highlighter, hit fulltext.Hit, marks fulltext.Marks) ([]string, error) {
+	version, err := cache.Get(objects.View(secret, hit.URL), hit.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (o *searchOptions) fragmentsFrom(cache *objects.Store, hit fulltext.Hit, ma
 		}
 		text.WriteString(terminal.Line(string(r.Text.Slice(block))) + fulltext.BlockEnd)
 	}
-	return o.fragmentsOf.Fragments(text.String(), hit.Language, shownFragments, marks), nil
+	return h.Fragments(text.String(), hit.Language, shownFragments, marks), nil
 }
 
 func dayOf(t time.Time) string {

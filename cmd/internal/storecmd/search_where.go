@@ -1,23 +1,16 @@
 package storecmd
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"iter"
 	"maps"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/remote"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fulltext"
-	"github.com/webrace/webrace/storage/objects"
 )
 
 // indexHere is the index of a data directory.
@@ -44,228 +37,150 @@ func (i indexHere) sizes(context.Context) (indexed, waiting uint64, err error) {
 }
 
 func (i indexHere) fragments(_ context.Context, hits []fulltext.Hit, marks fulltext.Marks) ([]hitText, error) {
-	all := make([]hitText, len(hits))
-	cache, cacheErr := i.dir.Objects()
+	all, highlighter := make([]hitText, len(hits)), fulltext.NewHighlighter(i.query.Text)
 	for n, hit := range hits {
-		err := cacheErr
-		if err == nil {
-			all[n].Fragments, err = i.fragmentsFrom(cache, hit, marks)
-		}
-		if err != nil && !errors.Is(err, objects.ErrNotFound) {
-			all[n].Unread = err.Error()
-		}
+		all[n] = hitTextOf(i.dir, i.secret, highlighter, hit, marks)
 	}
 	return all, nil
 }
 
-// searchAsk is what the search of a partition is asked for: one of these.
-type searchAsk struct {
-	Question *fulltext.Question `json:"question,omitempty"`
-	Hits     []fulltext.Hit     `json:"hits,omitempty"` // of which the texts are wanted
-	Marks    fulltext.Marks     `json:"marks"`
-}
-
-// searchReply answers it.
-type searchReply struct {
-	Answers          []fulltext.Answer `json:"answers,omitempty"`
-	Texts            []hitText         `json:"texts,omitempty"`
-	Indexed, Waiting uint64
-}
-
-// answer answers for the partitions that are asked, at the same time, one reply behind the other.
-func (o *searchOptions) answer(c *cobra.Command, globals *cli.Globals, part *remote.Part) error {
-	var ask searchAsk
-	if err := json.Unmarshal(part.Ask, &ask); err != nil {
-		return err
-	}
-	var replies []searchReply
-	dirs, err := togetherOf(c), error(nil)
-	if len(dirs) > 1 {
-		partitions := append([]int{part.Partition}, part.More...)
-		replies, err = eachAtOnce(partitions, func(partition int) (reply searchReply, err error) {
-			if reply, err = o.reply(c.Context(), dirs[slices.Index(partitions, partition)], ask); err != nil {
-				err = fmt.Errorf("partition %s: %w", cli.PartitionName(partition), err)
-			}
-			return reply, err
-		})
-	} else {
-		replies = make([]searchReply, 1)
-		err = o.look(c, globals, func(dir *storage.Dir) (err error) {
-			replies[0], err = o.reply(c.Context(), dir, ask)
-			return err
-		})
-	}
-	out := json.NewEncoder(c.OutOrStdout())
-	for _, r := range replies {
-		if err == nil {
-			err = out.Encode(r)
-		}
-	}
-	return err
-}
-
-// reply answers for a partition.
-func (o *searchOptions) reply(ctx context.Context, dir *storage.Dir, ask searchAsk) (r searchReply, err error) {
-	index, done, err := o.index(ctx, dir)
-	if err != nil {
-		return r, err
-	}
-	defer done()
-	here := indexHere{o, dir, index}
-	switch {
-	case ask.Question != nil:
-		r.Answers, err = index.Answers(ctx, *ask.Question)
-	case ask.Hits != nil:
-		r.Texts, err = here.fragments(ctx, ask.Hits, ask.Marks)
-	default:
-		r.Indexed, r.Waiting, err = here.sizes(ctx)
-	}
-	return r, err
-}
-
-// indexesOfParts are the indexes of all partitions of a cluster.
+// indexesOfParts are the indexes of all partitions of a cluster. Each node is asked for all that it has.
 type indexesOfParts struct {
 	*parts
-	rest *partsAtRest
+	o     *searchOptions
+	nodes *searchedNodes
+	rest  *partsAtRest
 }
 
 // searchParts searches all partitions as one.
-func (o *searchOptions) searchParts(c *cobra.Command, p *parts) error {
-	rest := newPartsAtRest(o, p)
-	err := errors.Join(o.show(c, indexesOfParts{p, rest}), rest.close())
-	if err != nil {
+func (o *searchOptions) searchParts(c *cobra.Command, p *parts) (err error) {
+	i := indexesOfParts{parts: p, o: o, rest: newPartsAtRest(o, p)}
+	if p.running != nil {
+		i.nodes = &p.running.nodes
+	} else {
+		i.nodes = new(searchedNodes)
+		defer i.nodes.close()
+	}
+	if err := errors.Join(o.show(c, i), i.rest.close()); err != nil {
 		return err
 	}
 	return p.lacking()
 }
 
-// ask asks the search of partitions of a node, which answer in their order.
-func (i indexesOfParts) ask(ctx context.Context, partitions []int, ask searchAsk) (all []searchReply, err error) {
-	text, err := json.Marshal(ask)
-	if err != nil {
-		return nil, err
-	}
-	var out, said bytes.Buffer
-	call := remote.Call{In: strings.NewReader(""), Out: &out, Err: &said}
-	call.Args, call.Part = i.globals.Args, &remote.Part{Partition: partitions[0], More: partitions[1:], Ask: text, Rows: true}
-	conn, err := i.connect(ctx, call.Part)
-	if err != nil {
-		return nil, err
-	}
-	if conn == nil {
-		return i.rest.ask(ctx, partitions, ask)
-	}
-	status, err := i.runOn(ctx, conn, call)
-	if err == nil && status != cli.OK {
-		text := strings.TrimPrefix(strings.TrimSpace(said.String()), "error: ")
-		if len(partitions) == 1 { // of several, which one it is is said
-			text = fmt.Sprintf("partition %s: %s", cli.PartitionName(partitions[0]), text)
-		}
-		err = &cli.Error{Status: status, Err: errors.New(text)}
-	}
-	for decoder := json.NewDecoder(&out); err == nil && len(all) < len(partitions); {
-		var r searchReply
-		if err = decoder.Decode(&r); err == nil {
-			all = append(all, r)
-		}
-	}
-	return all, err
-}
-
-// together groups partitions that are asked in one call: all of a node.
-func (i indexesOfParts) together(partitions iter.Seq[int]) [][]int {
-	of := make(map[int][]int)
-	for p := range partitions {
-		node := i.where.Node[p]
-		of[node] = append(of[node], p)
-	}
-	return slices.Collect(maps.Values(of))
-}
-
-// indexesTogether are the indexes of partitions that are asked in one call.
-type indexesTogether struct {
-	indexesOfParts
-	partitions []int
-}
-
-// Answers answers nothing for partitions of a node that cannot be reached, which is said in the end.
-func (i indexesTogether) Answers(ctx context.Context, q fulltext.Question) (all []fulltext.Answer, err error) {
-	replies, err := i.ask(ctx, i.partitions, searchAsk{Question: &q})
-	if errors.As(err, new(*unreachable)) {
-		return nil, nil
-	}
-	for _, r := range replies {
-		all = append(all, r.Answers...)
-	}
-	return all, err
-}
-
-func (i indexesOfParts) everywhere() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for p := 0; p < i.where.Partitions && yield(p); p++ {
-		}
-	}
-}
-
-func (i indexesOfParts) all() (all []fulltext.Part) {
-	for _, partitions := range i.together(i.everywhere()) {
-		all = append(all, indexesTogether{i, partitions})
-	}
-	return all
-}
-
 func (i indexesOfParts) find(ctx context.Context, q fulltext.Query) (fulltext.Results, error) {
-	return fulltext.SearchParts(ctx, q, i.all())
+	return fulltext.SearchParts(ctx, q, i.answer)
 }
 
 func (i indexesOfParts) suggest(ctx context.Context, text string) (string, error) {
-	return fulltext.SuggestFromParts(ctx, text, i.all())
+	return fulltext.SuggestFromParts(ctx, text, i.answer)
+}
+
+func (i indexesOfParts) answer(ctx context.Context, q fulltext.Question) (fulltext.Answer, error) {
+	var answers []fulltext.Answer
+	err := i.askAll(ctx, searchAsk{Question: &q}, func(r searchReply) { answers = append(answers, *r.Answer) })
+	if err != nil {
+		return fulltext.Answer{}, err
+	}
+	return fulltext.Merge(q, answers)
 }
 
 func (i indexesOfParts) sizes(ctx context.Context) (indexed, waiting uint64, err error) {
-	for _, partitions := range i.together(i.everywhere()) {
-		replies, err := i.ask(ctx, partitions, searchAsk{})
-		if err != nil && !errors.As(err, new(*unreachable)) {
-			return 0, 0, err
-		}
-		for _, r := range replies {
-			indexed, waiting = indexed+r.Indexed, waiting+r.Waiting
-		}
-	}
-	return indexed, waiting, nil
+	err = i.askAll(ctx, searchAsk{}, func(r searchReply) {
+		indexed, waiting = indexed+r.Indexed, waiting+r.Waiting
+	})
+	return indexed, waiting, err
 }
 
-// fragments asks the partitions that have hits for the texts of these: of one that another has, a partition says
-// nothing.
+// askAll asks all nodes, and has f take what those say that can be asked: what of the others is missing is said in the
+// end.
+func (i indexesOfParts) askAll(ctx context.Context, ask searchAsk, f func(searchReply)) error {
+	asks := make(map[int]searchAsk)
+	for partition, node := range i.where.Node {
+		of := ask
+		of.Partitions = append(asks[node].Partitions, partition)
+		asks[node] = of
+	}
+	replies, err := i.askEach(ctx, asks)
+	if err != nil {
+		return err
+	}
+	for _, r := range replies {
+		if r.away == nil {
+			f(r.searchReply)
+		}
+	}
+	return nil
+}
+
+// fragments asks those nodes for texts that have found the hits.
 func (i indexesOfParts) fragments(ctx context.Context, hits []fulltext.Hit, marks fulltext.Marks) ([]hitText, error) {
-	homes := make(map[int]bool)
-	for _, hit := range hits {
-		homes[i.homeOf(hit.URL)] = true
+	asks, places := make(map[int]searchAsk), make(map[int][]int)
+	for n, hit := range hits {
+		node := i.where.Node[hit.Partition]
+		ask := asks[node]
+		ask.Hits, ask.Marks, ask.Text = append(ask.Hits, hit), marks, i.o.query.Text
+		asks[node], places[node] = ask, append(places[node], n)
+	}
+	replies, err := i.askEach(ctx, asks)
+	if err != nil {
+		return nil, err
 	}
 	all := make([]hitText, len(hits))
-	var mu sync.Mutex
-	var errs []error
-	var asking sync.WaitGroup
-	for _, partitions := range i.together(maps.Keys(homes)) {
-		asking.Go(func() {
-			replies, err := i.ask(ctx, partitions, searchAsk{Hits: hits, Marks: marks})
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil && !errors.As(err, new(*unreachable)) {
-				errs = append(errs, err)
+	for node, r := range replies {
+		for at, n := range places[node] {
+			if r.away != nil {
+				all[n].Unread = r.away.Error()
+			} else {
+				all[n] = r.Texts[at]
 			}
-			for n, hit := range hits {
-				at := slices.Index(partitions, i.homeOf(hit.URL))
-				switch {
-				case at < 0:
-				case at < len(replies) && n < len(replies[at].Texts):
-					all[n] = replies[at].Texts[n]
-				case err != nil:
-					all[n].Unread = err.Error()
-				}
-			}
-		})
+		}
 	}
-	asking.Wait()
-	return all, errors.Join(errs...)
+	return all, nil
+}
+
+// nodeReply is what a node says, or why it cannot be asked.
+type nodeReply struct {
+	searchReply
+	away *unreachable
+}
+
+// askEach asks nodes at the same time.
+func (i indexesOfParts) askEach(ctx context.Context, asks map[int]searchAsk) (map[int]nodeReply, error) {
+	nodes := slices.Collect(maps.Keys(asks))
+	replies, err := eachAtOnce(len(nodes), nodes, func(node int) (r nodeReply, err error) {
+		ask := asks[node]
+		ask.Secret = i.o.secret
+		r.searchReply, err = i.ask(ctx, node, ask)
+		if errors.As(err, &r.away) {
+			err = nil
+		}
+		return r, err
+	})
+	all := make(map[int]nodeReply, len(nodes))
+	for n, node := range nodes {
+		all[node] = replies[n]
+	}
+	return all, err
+}
+
+// ask asks a node: this process, if it is that; else at its socket or over TLS; else its directories, where these are
+// on this machine and none has them open. That is for a command to do, and not for a node that runs.
+func (i indexesOfParts) ask(ctx context.Context, node int, ask searchAsk) (searchReply, error) {
+	if i.running != nil && node == i.cluster.Node {
+		return ask.answer(ctx, i.running.dir)
+	}
+	client, err := i.nodes.client(i.parts, node)
+	if err != nil {
+		return searchReply{}, i.cannotAsk(node, err)
+	}
+	reply, err := client.ask(ctx, ask)
+	switch {
+	case err == nil || ctx.Err() != nil || errors.As(err, new(*cli.Error)):
+		return reply, err
+	case !client.isHere || !errors.As(err, new(*notThere)):
+		return reply, i.cannotAsk(node, err)
+	case i.running != nil:
+		return reply, &cli.Error{Status: remote.NotHere}
+	}
+	return ask.answer(ctx, func(partition int) (*storage.Dir, error) { return i.rest.open[partition]() })
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/remote"
 	_ "github.com/webrace/webrace/stages/all" // the configuration names them
 )
 
@@ -21,16 +22,20 @@ import (
 const Name = "webrace-store"
 
 // New returns the command with its subcommands, for arguments. If a process has the data directory open, and
-// answers, it is asked to run the command.
+// answers, it is asked to run the command; of commands that are about the partitions of a cluster, searches alone.
 func New(args []string) *cobra.Command {
 	globals := &cli.Globals{Args: args}
 	root := newRoot(globals)
 	root.SetArgs(args)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		path := remote.Path
 		if asksParts(c, globals) {
-			return nil
+			if !isSearch(c) {
+				return nil
+			}
+			path = remote.ClusterPath
 		}
-		return askOwner(c, globals, args)
+		return askOwner(c, globals, args, path)
 	}
 	return root
 }
