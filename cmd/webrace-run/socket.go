@@ -32,8 +32,8 @@ func (p *process) serveSockets() (stop func()) {
 	}
 }
 
-// serveSocket runs commands for those who ask at a socket, and answers what a node is asked, if it is one's. No pipeline
-// depends on it, so a socket that cannot be had is no reason not to run.
+// serveSocket runs commands for those who ask at a socket, and answers what a node is asked, if it is one's. No
+// pipeline depends on it, so a socket that cannot be had is no reason not to run.
 func (p *process) serveSocket(path string, run func(context.Context, remote.Call) int, more http.Handler, node *storecmd.Node) (stop func()) {
 	listener, err := admin.Listen(path)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	index "github.com/blevesearch/bleve_index_api"
 )
 
-// Question is what one of several indexes that are searched as one is asked: how often it has what a query looks for, what it finds, or what it knows of a word.
+// Question is what one of several indexes that are searched as one is asked: how often it has what a query looks for,
+// what it finds, or what it knows of a word.
 type Question struct {
 	Query   Query       `json:"query"`
 	Given   *Statistics `json:"given,omitempty"`   // of all parts, by which is ranked; nil: those of this part are asked for
@@ -128,8 +129,8 @@ func (s *Store) found(ctx context.Context, q Question) (Results, error) {
 	return r, nil
 }
 
-// Merge makes one answer of those of several indexes, none of which has a document that another has. Merged answers may
-// be merged again, in any order.
+// Merge makes one answer of those of several indexes, none of which has a document that another has. Merged answers
+// may be merged again, in any order.
 func Merge(q Question, answers []Answer) (sum Answer, err error) {
 	switch {
 	case q.Word != "":

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// among asks some indexes, with questions and answers going through JSON, as between machines. Answers are merged two by
-// two, as those of nodes are that have several.
+// among asks some indexes, with questions and answers going through JSON, as between machines. Answers are merged two
+// by two, as those of nodes are that have several.
 func among(parts []*Store) Ask {
 	return func(ctx context.Context, q Question) (Answer, error) {
 		received := again(q)

@@ -15,8 +15,8 @@ import (
 	"io"
 )
 
-// Path and Protocol are what a client asks for. Another version of the protocol has another name. ClusterPath is where a
-// node runs commands for its whole cluster.
+// Path and Protocol are what a client asks for. Another version of the protocol has another name. ClusterPath is
+// where a node runs commands for its whole cluster.
 const (
 	Path        = "/store"
 	ClusterPath = "/store/cluster"

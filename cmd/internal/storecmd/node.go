@@ -16,8 +16,9 @@ import (
 	"github.com/webrace/webrace/storage/cluster"
 )
 
-// Node is a node of a cluster that runs. It answers other nodes for its partitions, and searches the whole cluster for
-// who asks at its socket: over connections that it keeps, so that such a search takes about as long as one of an index.
+// Node is a node of a cluster that runs. It answers other nodes for its partitions, and searches the whole cluster
+// for who asks at its socket: over connections that it keeps, so that such a search takes about as long as one of an
+// index.
 type Node struct {
 	config *config.Config
 	file   string // of the configuration
@@ -28,8 +29,8 @@ type Node struct {
 	others sync.WaitGroup // searches for other nodes that are under way
 }
 
-// NewNode returns a node that has the directories of its partitions open. What it asks where partitions are is asked for
-// each search.
+// NewNode returns a node that has the directories of its partitions open. What it asks where partitions are is asked
+// for each search.
 func NewNode(globals *cli.Globals, c *config.Config, dirs map[int]*storage.Dir, where func(context.Context) (cluster.Where, error)) *Node {
 	return &Node{config: c, file: globals.Config, dirs: dirs, where: where, tls: clientTLS(c.Cluster)}
 }
@@ -50,8 +51,8 @@ func (n *Node) Answer(dir *storage.Dir) func(context.Context, remote.Call) int {
 	}
 }
 
-// AnswerNodes is Answer for other nodes, whose files are not here, over the partitions of this one: the configuration is
-// that of this process.
+// AnswerNodes is Answer for other nodes, whose files are not here, over the partitions of this one: the configuration
+// is that of this process.
 func (n *Node) AnswerNodes(ctx context.Context, call remote.Call) int {
 	if call.Part == nil {
 		fmt.Fprintln(call.Err, "error: a node is asked for its partitions alone")
@@ -75,8 +76,8 @@ func (n *Node) AnswerNodes(ctx context.Context, call remote.Call) int {
 // Searches answers searches of the node's partitions, at [SearchPath].
 func (n *Node) Searches(logger *slog.Logger) http.Handler { return searches{n, logger} }
 
-// Close closes the connections that the node keeps, and returns when no search for another is under way. The servers that
-// have these have ended before.
+// Close closes the connections that the node keeps, and returns when no search for another is under way. The servers
+// that have these have ended before.
 func (n *Node) Close() {
 	n.nodes.close()
 	n.others.Wait()

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// searchAsk is what a node is asked of partitions that it has: a question to their indexes, the texts of hits that they
-// had, or, without either, how many documents they have.
+// searchAsk is what a node is asked of partitions that it has: a question to their indexes, the texts of hits that
+// they had, or, without either, how many documents they have.
 type searchAsk struct {
 	Partitions []int              `json:"partitions,omitempty"`
 	Secret     string             `json:"secret,omitempty"` // with whose credentials the documents were fetched
@@ -107,8 +107,8 @@ func hitTextOf(dir *storage.Dir, secret string, h *fulltext.Highlighter, hit ful
 
 func processors() int { return runtime.GOMAXPROCS(0) }
 
-// eachAtOnce calls f for so many values at the same time, and returns what it returns in their order. A panic of f is one
-// of its caller, which alone fails where it is a command for a client.
+// eachAtOnce calls f for so many values at the same time, and returns what it returns in their order. A panic of f is
+// one of its caller, which alone fails where it is a command for a client.
 func eachAtOnce[T, R any](most int, values []T, f func(T) (R, error)) ([]R, error) {
 	results := make([]R, len(values))
 	var panicked sync.Map

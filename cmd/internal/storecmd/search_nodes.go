@@ -22,8 +22,8 @@ import (
 	"github.com/webrace/webrace/storage"
 )
 
-// SearchPath is where a node answers searches of its partitions: a searchAsk as JSON by a searchReply. Unlike commands,
-// these leave the connection open for the next.
+// SearchPath is where a node answers searches of its partitions: a searchAsk as JSON by a searchReply. Unlike
+// commands, these leave the connection open for the next.
 const SearchPath = "/store/search"
 
 const (

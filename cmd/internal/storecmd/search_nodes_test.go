@@ -31,8 +31,9 @@ import (
 	"github.com/webrace/webrace/storage/fulltext"
 )
 
-// neighbours are three nodes with two partitions each, the first of which searches; the others answer over TLS. The page
-// of partition p is http://p.example/, and p has that many words beside tea, so that the pages come in this order.
+// neighbours are three nodes with two partitions each, the first of which searches; the others answer over TLS. The
+// page of partition p is http://p.example/, and p has that many words beside tea, so that the pages come in this
+// order.
 type neighbours struct {
 	t      *testing.T
 	first  *Node
@@ -131,7 +132,7 @@ func (c counting) Accept() (net.Conn, error) {
 }
 
 // writtenCertificate writes a certificate of this machine, which is its own authority.
-func writtenCertificate(t *testing.T) config.TLS {
+func writtenCertificate(t testing.TB) config.TLS {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -188,8 +189,8 @@ func (n *neighbours) mustFind(wantStatus int, of ...int) (said string) {
 	return said
 }
 
-// A node that goes away is named, with its partitions, whichever round of a search it is in; the rest is found. Those of
-// its hits that are known already are shown without their texts.
+// A node that goes away is named, with its partitions, whichever round of a search it is in; the rest is found. Those
+// of its hits that are known already are shown without their texts.
 func TestANodeThatGoesAwayBetweenRoundsIsNamed(t *testing.T) {
 	t.Parallel()
 	for round, finds := range [][]int{1: {0, 2, 3, 5}, 2: {0, 2, 3, 5}, 3: {0, 1, 2, 3, 4, 5}} {
