@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -323,12 +322,7 @@ func (w *world) mustComeBack(documents string) {
 func (w *world) mustStore(status int, args ...string) string {
 	w.t.Helper()
 	var said, complaints strings.Builder
-	c := exec.Command("webrace-store", append([]string{"--data", w.data}, args...)...)
-	c.Stdin, c.Stdout, c.Stderr = strings.NewReader("hidden\n"), &said, &complaints
-	if err := c.Run(); c.ProcessState == nil {
-		w.t.Fatal(err)
-	}
-	if got := c.ProcessState.ExitCode(); got != status {
+	if got := w.runStore(&said, &complaints, args...); got != status {
 		w.t.Errorf("webrace-store %s: status %d, want %d\n%s%s", strings.Join(args, " "), got, status, &said, &complaints)
 	}
 	if status == cli.Environment && !strings.Contains(complaints.String(), "webrace-store fsck --repair") {

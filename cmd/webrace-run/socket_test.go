@@ -2,30 +2,37 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/storage"
 )
 
 // store runs webrace-store over the world's data directory.
 func (w *world) store(args ...string) (said string, status int) {
-	w.t.Helper()
-	c := exec.Command("webrace-store", append([]string{"--data", w.data}, args...)...)
-	out, err := c.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		w.t.Fatal(err)
-	}
-	return string(out), c.ProcessState.ExitCode()
+	var out bytes.Buffer
+	status = w.runStore(&out, &out, args...)
+	return out.String(), status
+}
+
+// runStore runs webrace-store within this process, which saves the start of another, as most of the time of most
+// commands is.
+func (w *world) runStore(stdout, stderr io.Writer, args ...string) (status int) {
+	root := storecmd.New(append([]string{"--data", w.data}, args...))
+	root.SetIn(strings.NewReader("hidden\n"))
+	root.SetOut(stdout)
+	return cli.Execute(w.t.Context(), root, stderr)
 }
 
 func TestStoresInUseAreLookedIntoAndChangedThroughTheirOwner(t *testing.T) {
