@@ -53,6 +53,23 @@ func CopyAll(ctx context.Context, from, to *Store) (Counts, error) {
 	return Counts{rows["urd"], rows["aci"], rows["withheld"], rows["secret"], rows["dead_letter"], rows["cursor"]}, nil
 }
 
+// CanRead refuses secrets of another store that cannot be read with the key file of this one.
+func (s *Store) CanRead(ctx context.Context, other *Store) error {
+	for sealed, err := range rows(ctx, other, "list secrets", scanSecret, "SELECT "+secretColumns+" FROM secret ORDER BY name") {
+		var keys []secretKey
+		if err == nil {
+			keys, err = readKeys(s.keyFile)
+		}
+		if err == nil {
+			_, err = sealed.open(keys)
+		}
+		if err != nil {
+			return fmt.Errorf("secret %s of %s: %w", sealed.Name, other.name, err)
+		}
+	}
+	return nil
+}
+
 // copying is the copying of a store in a transaction of each side.
 type copying struct {
 	ctx      context.Context

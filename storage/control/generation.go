@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -48,6 +49,18 @@ func (s *Store) countFrom(ctx context.Context, db *sql.DB) error {
 	s.generation = have
 	s.reached, err = generation.Create(private.Disk, path, have)
 	return err
+}
+
+// Generation tells a state of the store, which is in a file of SQLite, from all others.
+func (s *Store) Generation(ctx context.Context) (g generation.Generation, err error) {
+	g, counted, err := storedGeneration(ctx, s.readers)
+	if err == nil && !counted {
+		err = errors.New("it is of a release that did not count changes: open it once where it can be written, as webrace-store urd list does")
+	}
+	if err != nil {
+		return g, s.explain("read the generation", err)
+	}
+	return g, nil
 }
 
 func (s *Store) beginCounting(ctx context.Context) (g generation.Generation, err error) {

@@ -38,8 +38,12 @@ func (c *changes) ledAway(from *redirect, to *candidate) (bool, error) {
 		return false, nil
 	}
 	rec, _, err = c.known(to)
-	ledBefore := err == nil && slices.ContainsFunc(rec.marks, func(m mark) bool { return m.best == 1 })
-	return !ledBefore, err
+	return err != nil || !rec.isStart(), err
+}
+
+// isStart reports whether a crawl begins at a URL, or has followed its start there.
+func (r *record) isStart() bool {
+	return slices.ContainsFunc(r.marks, func(m mark) bool { return m.best == 1 })
 }
 
 // bare returns a URL without what servers add to their own addresses, or take off: the scheme, www and a slash at the

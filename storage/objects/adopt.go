@@ -91,29 +91,34 @@ func (a *adoption) version(c *commit, v *salvaged, find bodies) error {
 	return nil
 }
 
-// insert puts a version into its place among those of its URL, of which last is the latest.
+// insert puts a version into the log, and into its place among those of its URL, of which last is the latest.
 func (a *adoption) insert(c *commit, v *salvaged, last *entry) {
 	e := v.entry
-	c.counts.seq++
-	c.counts.versions++
-	e.Seq = c.counts.seq
-	switch {
-	case last == nil:
-		c.counts.urls++
-		c.latest[e.View()] = &e
-	case last.Number < e.Number:
-		c.setEntry(olderKey(last.View(), last.Number), last)
-		c.latest[e.View()] = &e
-	default:
-		c.setEntry(olderKey(e.View(), e.Number), &e)
-	}
+	e.Seq = c.counts.seq + 1
 	if v.former != "" {
 		c.setFormer(&e, v.former)
 	}
-	c.set(linksKey(e.Seq), encodeLinks(v.links))
-	c.set(logKey(e.Seq), encodeLog(e.View(), e.Number))
+	c.insert(&e, last, encodeLinks(v.links))
 	a.live[e.record.segment] += e.whole().length
 	a.took++
+}
+
+// insert has the index know a version that may not be the latest of its URL, which is last; nil if it has none.
+func (c *commit) insert(e, last *entry, links []byte) {
+	c.counts.seq = e.Seq
+	c.counts.versions++
+	switch {
+	case last == nil:
+		c.counts.urls++
+		c.latest[e.View()] = e
+	case last.Number < e.Number:
+		c.setEntry(olderKey(last.View(), last.Number), last)
+		c.latest[e.View()] = e
+	default:
+		c.setEntry(olderKey(e.View(), e.Number), e)
+	}
+	c.set(linksKey(e.Seq), links)
+	c.set(logKey(e.Seq), encodeLog(e.View(), e.Number))
 }
 
 // known gives a version that the index has its place here, if that which it knows is lost.
