@@ -28,8 +28,8 @@ type Division struct {
 	objects  *objects.Store  // the same
 }
 
-// Divide begins the copying. The part of a host is what the function says. The directory is to stay open, and nothing is
-// to be written to it, until the end.
+// Divide begins the copying. The part of a host is what the function says. The directory is to stay open, and nothing
+// is to be written to it, until the end.
 func (d *Dir) Divide(ctx context.Context, of func(host string) int) (v *Division, err error) {
 	v = &Division{of: of}
 	if exists(d.Path("frontier")) {

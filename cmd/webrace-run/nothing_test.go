@@ -43,6 +43,7 @@ var storeCommands = map[string]underDamage{
 	"cache stats":     {"", cli.Environment},
 	"cache versions":  {"SITE/", cli.Environment},
 	"cluster create":  {"", cli.Usage}, // there is no database
+	"cluster import":  {"nowhere", cli.Usage},
 	"cluster move":    {"1 --to 0", cli.Usage},
 	"cluster skip":    {"1 1", cli.Usage},
 	"cluster status":  {"", cli.Usage},

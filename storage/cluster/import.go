@@ -9,8 +9,8 @@ import (
 )
 
 // What one machine has stored is imported into a cluster that is new. First all partitions are put on their way, each
-// to the node that has it; then every node takes its own. So no node runs with a partition that has not come yet, and no
-// run of the cluster ends before all have.
+// to the node that has it; then every node takes its own. So no node runs with a partition that has not come yet, and
+// no run of the cluster ends before all have.
 
 // importTable tells what the cluster was begun with.
 const importTable = `CREATE TABLE IF NOT EXISTS webrace.import (backup BIGINT NOT NULL)`

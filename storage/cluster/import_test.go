@@ -8,8 +8,8 @@ import (
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// An import puts every partition on its way to the node that had it, moved ones too, and notes what waits; begun again it
-// does nothing, also when some were taken. Another one is refused, and so is a cluster that runs, or has.
+// An import puts every partition on its way to the node that had it, moved ones too, and notes what waits; begun again
+// it does nothing, also when some were taken. Another one is refused, and so is a cluster that runs, or has.
 func TestAnImportPutsAllPartitionsOnTheirWay(t *testing.T) {
 	t.Parallel()
 	url := made(t, Shape{4, 2})

@@ -18,8 +18,8 @@ import (
 // because only pages that were removed since led there, goes with every part: nothing of it is lost, and all parts but
 // one have it in vain.
 
-// Division tells in which part of a cluster hosts and URLs are that are known by hashes. It is on disk, and to be thrown
-// away.
+// Division tells in which part of a cluster hosts and URLs are that are known by hashes. It is on disk, and to be
+// thrown away.
 type Division struct {
 	of    func(host string) int
 	db    pebbledb.DB

@@ -33,9 +33,9 @@ func (s *Store) Named(ctx context.Context, visit func(secret, url string, links 
 	})
 }
 
-// CopyPart copies all that is stored of some URLs to a store that is empty: versions with their numbers and their places
-// in the log, byte for byte, the numbers that were used, and where followers are. A body that lies with another URL is
-// copied as one that outlives its version. Neither store is used meanwhile.
+// CopyPart copies all that is stored of some URLs to a store that is empty: versions with their numbers and their
+// places in the log, byte for byte, the numbers that were used, and where followers are. A body that lies with another
+// URL is copied as one that outlives its version. Neither store is used meanwhile.
 func (s *Store) CopyPart(ctx context.Context, to *Store, has func(url string) bool) error {
 	if err := s.users.enter(); err != nil {
 		return err

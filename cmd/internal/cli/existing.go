@@ -51,6 +51,15 @@ func (p Place) look() (*Stores, error) {
 	return s, nil
 }
 
+// OpenAsItIs opens another data directory than that of the configuration for reading alone, unless that has to be
+// brought up to date first.
+func OpenAsItIs(dir string) (*Stores, error) {
+	if err := isDataDir(dir); err != nil {
+		return nil, err
+	}
+	return Place{Data: dir}.look()
+}
+
 // OpenToFill is OpenExisting for what may come before the first run: it makes the directory, and prints that it did,
 // because a name that is misspelt makes another. It takes none that holds something else.
 func (g *Globals) OpenToFill() (*Stores, error) {

@@ -15,8 +15,8 @@ import (
 )
 
 func newCluster(globals *cli.Globals) *cobra.Command {
-	c := &cobra.Command{Use: "cluster", Short: "what the nodes of a cluster agree on: create, status, move, skip"}
-	c.AddCommand(newClusterCreate(globals), newClusterStatus(globals), newClusterMove(globals), newClusterSkip(globals))
+	c := &cobra.Command{Use: "cluster", Short: "what the nodes of a cluster agree on: create, import, status, move, skip"}
+	c.AddCommand(newClusterCreate(globals), newClusterImport(globals), newClusterStatus(globals), newClusterMove(globals), newClusterSkip(globals))
 	return c
 }
 

@@ -118,18 +118,18 @@ func withMove(c *cobra.Command, globals *cli.Globals, partition int, gives bool,
 	})
 }
 
-// mustRest is the error of who moves a partition while the node runs.
+// mustRest is the error of who moves or imports a partition while the node runs.
 func mustRest(node int, owner storage.Owner) error {
 	stop := "stop that"
 	if owner.PID != 0 {
 		stop = fmt.Sprintf("stop it (kill -INT %d, or as it was started), wait for its end", owner.PID)
 	}
-	return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("a partition is moved at rest, and node %d runs, in %s: %s, give this command again, and start it again", node, owner, stop)}
+	return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("partitions come and go at rest, and node %d runs, in %s: %s, give this command again, and start it again", node, owner, stop)}
 }
 
 // OnWay says where a partition is on its way to, and what takes it in.
 func OnWay(m cluster.Move) string {
-	return fmt.Sprintf("partition %s is on its way to node %d: there, webrace-store cluster move %d --from BACKUP takes it in",
+	return fmt.Sprintf("partition %s is on its way to node %d: there, webrace-store cluster move %d --from BACKUP takes it in, or webrace-store cluster import DIR, as it was sent",
 		cli.PartitionName(m.Partition), m.To, m.Partition)
 }
 
