@@ -124,7 +124,7 @@ func TestPartsAnswerAsOneIndex(t *testing.T) {
 	}
 	one, parts := inParts(t, documents)
 	relaxed := 0
-	for range 400 {
+	for range 150 {
 		q := Query{Text: ask(r, r.IntN(4)).text, Size: 1 + r.IntN(30), From: r.IntN(3) * 7, Sort: Sorts[r.IntN(len(Sorts))], Now: day, Facets: r.IntN(2) * 4}
 		if r.IntN(4) == 0 {
 			q.Text = fmt.Sprint(cmp.Or(strings.Join(randomWords(r), " "), "alpha"), " alpi~1 alpha delta omega unheard")
