@@ -40,39 +40,25 @@ func (c *Cluster) Where(ctx context.Context) (Where, error) {
 
 func (w *Where) read(ctx context.Context, db *sql.DB) error {
 	w.Node, w.Nodes = make([]int, w.Partitions), make([]Home, w.Shape.Nodes)
-	if err := w.readNodes(ctx, db); err != nil {
-		return err
-	}
-	rows, err := db.QueryContext(ctx, `SELECT p, node FROM webrace.part WHERE p < $1`, w.Partitions)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var p int
-		var stored int64
-		if err := rows.Scan(&p, &stored); err != nil {
-			return err
-		}
-		w.Node[p], _ = holderOf(stored)
-	}
-	return rows.Err()
-}
-
-func (w *Where) readNodes(ctx context.Context, db *sql.DB) error {
 	// A node of the first release with clusters has no column for its address yet.
-	rows, err := db.QueryContext(ctx, `SELECT i, place, coalesce(to_jsonb(n) ->> 'address', '') FROM webrace.node AS n WHERE i < $1`, w.Shape.Nodes)
+	rows, err := db.QueryContext(ctx, `SELECT i, NULL::bigint, place, coalesce(to_jsonb(n) ->> 'address', '') FROM webrace.node AS n WHERE i < $1
+		UNION ALL SELECT p, node, '', '' FROM webrace.part WHERE p < $2`, w.Shape.Nodes, w.Partitions)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var node int
+		var number int // of a node, or of a partition that one has
+		var holder sql.NullInt64
 		var home Home
-		if err := rows.Scan(&node, &home.Place, &home.Address); err != nil {
+		if err := rows.Scan(&number, &holder, &home.Place, &home.Address); err != nil {
 			return err
 		}
-		w.Nodes[node] = home
+		if holder.Valid {
+			w.Node[number], _ = holderOf(holder.Int64)
+		} else {
+			w.Nodes[number] = home
+		}
 	}
 	return rows.Err()
 }

@@ -154,6 +154,8 @@ type request struct {
 	fields     []string          // whose stored values are wanted
 	facets     map[string]string // fields whose values are counted, by the names of the facets
 	values     map[string]int    // how many of the values of a facet are wanted
+
+	wanted func(*search.DocumentMatch) bool // reports which of the first are; nil: all
 }
 
 // found is what was found.
@@ -176,6 +178,9 @@ func (l *bleveIndex) search(ctx context.Context, q request) (result found, err e
 			return err
 		}
 		result = found{collected.Results(), collected.Total(), collected.FacetResults()}
+		if q.wanted != nil {
+			result.hits = slices.DeleteFunc(result.hits, func(hit *search.DocumentMatch) bool { return !q.wanted(hit) })
+		}
 		for _, hit := range result.hits {
 			if err := q.load(hit, r); err != nil {
 				return err

@@ -126,7 +126,8 @@ func (b *builder) addWord(l *lookedFor, r rank, w term) error {
 		return nil
 	}
 	add := func(term string, r rank) error {
-		reader, err := b.reader.TermFieldReader(b.ctx, []byte(term), r.field, true, true, false)
+		ranked := b.query.noted == nil // else it is counted alone
+		reader, err := b.reader.TermFieldReader(b.ctx, []byte(term), r.field, ranked, ranked, false)
 		if err != nil {
 			return err
 		}

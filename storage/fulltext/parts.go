@@ -19,6 +19,7 @@ type Question struct {
 	Query   Query       `json:"query"`
 	Given   *Statistics `json:"given,omitempty"`   // of all parts, by which is ranked; nil: those of this part are asked for
 	Relaxed bool        `json:"relaxed,omitempty"` // any of the words will do
+	Last    *Hit        `json:"last,omitempty"`    // of hits that come behind it none is wanted
 
 	Word string `json:"word,omitempty"` // instead of a query
 	Far  int    `json:"far,omitempty"`  // how many letters of it differ; 0: whether it is known
@@ -122,7 +123,7 @@ func (s *Store) found(ctx context.Context, q Question) (Results, error) {
 	if q.Query.Facets > 0 {
 		q.Query.Facets = everyDay
 	}
-	r, err := s.search(ctx, q.Query, c)
+	r, err := s.search(ctx, q.Query, c, q.Last)
 	if err != nil {
 		return Results{}, fmt.Errorf("search %q: %w", q.Query.Text, err)
 	}

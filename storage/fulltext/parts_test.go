@@ -18,9 +18,9 @@ import (
 // by two, as those of nodes are that have several.
 func among(parts []*Store) Ask {
 	return func(ctx context.Context, q Question) (Answer, error) {
-		received := again(q)
 		var merged []Answer
 		for two := range slices.Chunk(parts, 2) {
+			received := again(q)
 			var answers []Answer
 			for _, s := range two {
 				a, err := s.Answer(ctx, received)
@@ -28,6 +28,9 @@ func among(parts []*Store) Ask {
 					return a, err
 				}
 				answers = append(answers, a)
+				if wanted := q.Query.From + q.Query.Size; q.Given != nil && len(a.Results.Hits) == wanted { // what follows reads no worse ones
+					received.Last = &a.Results.Hits[wanted-1]
+				}
 			}
 			a, err := Merge(received, answers)
 			if err != nil {

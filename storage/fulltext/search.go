@@ -88,10 +88,10 @@ func (s *Store) Search(ctx context.Context, q Query) (Results, error) {
 	if err != nil {
 		return Results{}, err
 	}
-	r, err := s.search(ctx, q, c)
+	r, err := s.search(ctx, q, c, nil)
 	if all, ok := c.root.(allOf); err == nil && r.Total == 0 && ok && !all.explicit {
 		c.relaxed = true
-		if r, err = s.search(ctx, q, c); r.Total > 0 {
+		if r, err = s.search(ctx, q, c, nil); r.Total > 0 {
 			r.Relaxed = true
 		}
 	}
@@ -149,12 +149,16 @@ func (o Sort) order() []string {
 	return []string{"-_score", "_id"}
 }
 
-func (s *Store) search(ctx context.Context, q Query, c *compiled) (Results, error) {
+// search returns what is found. Of hits that the last one given comes before it may return none.
+func (s *Store) search(ctx context.Context, q Query, c *compiled, last *Hit) (Results, error) {
 	started := time.Now()
 	wanted := request{find: c.Searcher, size: q.Size, from: q.From, order: q.Sort.order()}
 	wanted.fields = []string{fieldTitle, fieldVersion, fieldLanguage, fieldType, fieldDate}
 	if q.Facets > 0 {
 		wanted.addFacets(q.Facets)
+	}
+	if last != nil && q.Sort != ByDate && q.Sort != ByNewest { // dates are read with the rest
+		wanted.wanted = func(match *search.DocumentMatch) bool { return q.Sort.compare(hitOf(match), *last) <= 0 }
 	}
 	var found found
 	err := s.use(func(ix *bleveIndex) (err error) {
@@ -166,10 +170,7 @@ func (s *Store) search(ctx context.Context, q Query, c *compiled) (Results, erro
 	}
 	r := Results{Total: found.total, Took: time.Since(started)}
 	for _, match := range found.hits {
-		hit := Hit{Score: match.Score}
-		var superseded int
-		hit.URL, superseded = splitID(match.ID)
-		hit.Superseded = superseded > 0
+		hit := hitOf(match)
 		if version, ok := match.Fields[fieldVersion].(float64); ok {
 			hit.Version = int(version)
 		}
@@ -185,6 +186,12 @@ func (s *Store) search(ctx context.Context, q Query, c *compiled) (Results, erro
 	}
 	r.Facets = facetsOf(found.facets, q.Facets)
 	return r, nil
+}
+
+// hitOf returns what is known of a hit before its document is read.
+func hitOf(match *search.DocumentMatch) Hit {
+	url, superseded := splitID(match.ID)
+	return Hit{URL: url, Version: superseded, Superseded: superseded > 0, Score: match.Score}
 }
 
 // Facets are the names of the facets, in the order in which they are shown.

@@ -217,6 +217,17 @@ func TestWhatWasRemovedIsToldUntilItWasTaken(t *testing.T) {
 			t.Errorf("told %v, %v", told, err)
 		}
 	}
+	told = nil
+	put(t, s, page(home+"c", "c"))
+	if _, err := s.Collect(t.Context(), CollectOptions{Verdict: only(Remove, all), Removed: func([]string) error { return killed }}); !errors.Is(err, killed) {
+		t.Errorf("collected: %v", err)
+	}
+	if err := s.TellRemoved(t.Context(), func([]string) error { return killed }); !errors.Is(err, killed) {
+		t.Errorf("who does not take it ends with %v", err)
+	}
+	if err := s.TellRemoved(t.Context(), tell); err != nil || !slices.Equal(told, []string{home + "c"}) {
+		t.Errorf("told %v, %v", told, err)
+	}
 	sound(t, s)
 }
 

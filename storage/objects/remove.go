@@ -42,16 +42,27 @@ func (s *Store) remove(batch []doomed, telling bool) (removed, error) {
 		all = r.removed
 		return nil
 	})
+	if telling {
+		s.removals.Add(1)
+	}
 	return all, err
 }
 
 // TellRemoved tells the URLs of versions that a collection removed, those of one whose teller did not return
 // included: some hundred at a time, until tell has taken them without an error.
 func (s *Store) TellRemoved(ctx context.Context, tell func(urls []string) error) error {
+	until := s.removals.Load() + 1 // the first call tells what an earlier process removed
+	if s.told.Load() == until {
+		return nil
+	}
 	for {
 		urls, err := s.untold()
-		if err != nil || len(urls) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(urls) == 0 {
+			s.told.Store(until)
+			return nil
 		}
 		if s.options.ReadOnly {
 			return fmt.Errorf("tell what was removed: %w", ErrReadOnly)

@@ -46,6 +46,8 @@ type Store struct {
 	collecting sync.Mutex    // held by a collection
 	unlinking  sync.RWMutex  // held to unlink a segment; shared by readers of those that an index names
 	moves      atomic.Uint64 // counts what was published of records that moved, or went
+	removals   atomic.Uint64 // counts those that are to be told
+	told       atomic.Uint64 // one more than the removals of which nothing is left to be told
 
 	mu        sync.Mutex
 	work      *sync.Cond // the committer waits for a write, or for closing

@@ -48,31 +48,65 @@ func (ask searchAsk) answer(ctx context.Context, open func(partition int) (*stor
 		})
 		return r, err
 	}
-	all, err := eachAtOnce(processors(), ask.Partitions, func(partition int) (one searchReply, err error) {
+	sum := heard{ask: ask}
+	if err := sum.add(searchReply{}); err != nil {
+		return r, err
+	}
+	_, err = eachAtOnce(processors(), ask.Partitions, func(partition int) (_ struct{}, err error) {
 		dir, err := open(partition)
 		if dir != nil {
-			one, err = ask.answerOf(ctx, partition, dir)
+			var one searchReply
+			if one, err = sum.next().answerOf(ctx, partition, dir); err == nil {
+				err = sum.add(one)
+			}
 		}
 		if err != nil {
 			err = fmt.Errorf("partition %s: %w", cli.PartitionName(partition), err)
 		}
-		return one, err
+		return struct{}{}, err
 	})
-	if err != nil {
-		return r, err
+	return sum.reply, err
+}
+
+// heard is what some of the partitions have said.
+type heard struct {
+	ask   searchAsk
+	mu    sync.Mutex
+	reply searchReply
+}
+
+// next returns what is asked next: of hits behind those that will do already, a partition need not read what they are.
+func (g *heard) next() searchAsk {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	q := g.ask.Question
+	if q == nil || q.Given == nil || len(g.reply.Answer.Results.Hits) < q.Query.From+q.Query.Size {
+		return g.ask
+	}
+	next, question := g.ask, *q
+	last := g.reply.Answer.Results.Hits[q.Query.From+q.Query.Size-1]
+	question.Last = &last
+	next.Question = &question
+	return next
+}
+
+// add adds what a partition says.
+func (g *heard) add(r searchReply) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.reply.Indexed, g.reply.Waiting = g.reply.Indexed+r.Indexed, g.reply.Waiting+r.Waiting
+	if g.ask.Question == nil {
+		return nil
 	}
 	var answers []fulltext.Answer
-	for _, one := range all {
-		r.Indexed, r.Waiting = r.Indexed+one.Indexed, r.Waiting+one.Waiting
-		if one.Answer != nil {
-			answers = append(answers, *one.Answer)
+	for _, a := range []*fulltext.Answer{g.reply.Answer, r.Answer} {
+		if a != nil {
+			answers = append(answers, *a)
 		}
 	}
-	if ask.Question != nil {
-		merged, err := fulltext.Merge(*ask.Question, answers)
-		return searchReply{Answer: &merged}, err
-	}
-	return r, nil
+	merged, err := fulltext.Merge(*g.ask.Question, answers)
+	g.reply.Answer = &merged
+	return err
 }
 
 // answerOf answers for a partition.
