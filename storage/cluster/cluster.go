@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/internal/pace"
 )
 
 const (
@@ -57,7 +58,7 @@ type Cluster struct {
 	news    chan struct{} // others are to be told that something has changed
 	turns   chan struct{} // a turn is to be taken soon
 	soon    atomic.Bool   // something may have changed in the database
-	asked   pace          // when it was asked last
+	asked   pace.Pace     // when it was asked last
 	noted   time.Time     // when it was noted last what waits for nothing
 
 	mu    sync.Mutex
@@ -111,7 +112,7 @@ func Open(ctx context.Context, address string, node int, o Options) (*Cluster, e
 	o.askEvery, o.lookEvery = cmp.Or(o.askEvery, askEvery), cmp.Or(o.lookEvery, lookEvery)
 	c := &Cluster{
 		node: node, boot: rand.Text(), options: o, news: make(chan struct{}, 1), turns: make(chan struct{}, 1), links: make(map[place]*attached),
-		out: newOutbox(), asked: pace{soon: o.askEvery, later: o.lookEvery},
+		out: newOutbox(), asked: pace.Pace{Soon: o.askEvery, Later: o.lookEvery},
 	}
 	c.ended, c.end = context.WithCancel(context.Background())
 	var err error

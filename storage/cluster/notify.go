@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/internal/pace"
 )
 
 // What others have written is found by looking every second, and sooner if a notification comes. That is sent apart
@@ -25,14 +26,14 @@ func (c *Cluster) tellOthers() { raise(c.news) }
 // tell tells others, unless there is something all the time: then they find it as they look every second. Each
 // notification wakes all who listen, and the processes of the server that do so for them.
 func (c *Cluster) tell() {
-	told := pace{later: lookEvery}
+	told := pace.Pace{Later: lookEvery}
 	for {
 		select {
 		case <-c.news:
 		case <-c.ended.Done():
 			return
 		}
-		if told.next(time.Now()) {
+		if told.Next(time.Now()) {
 			_, _ = c.db.ExecContext(c.ended, `SELECT pg_notify($1, $2)`, channel, c.boot) // what is not told is found anyway
 		}
 		select {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/storage/frontier"
+	"github.com/webrace/webrace/storage/internal/pace"
 )
 
 // mostSent is how many envelopes a transaction sends, about.
@@ -83,7 +84,7 @@ func (o *outbox) close() []parcel {
 // sendAll sends what comes into the outbox until the node is closed. What comes while a transaction is under way, or
 // soon after it, is sent in the next one.
 func (c *Cluster) sendAll() {
-	spaced := pace{soon: c.options.askEvery, later: c.options.lookEvery}
+	spaced := pace.Pace{Soon: c.options.askEvery, Later: c.options.lookEvery}
 	for {
 		select {
 		case <-c.out.signal:
@@ -94,12 +95,12 @@ func (c *Cluster) sendAll() {
 			return
 		}
 		select {
-		case <-time.After(spaced.wait(time.Now())):
+		case <-time.After(spaced.Wait(time.Now())):
 		case <-c.out.full:
 		case <-c.ended.Done():
 			continue // it is closed
 		}
-		spaced.next(time.Now())
+		spaced.Next(time.Now())
 		for some := c.out.take(); some != nil; some = c.out.take() {
 			err := c.put(some)
 			for _, p := range some {

@@ -8,7 +8,7 @@ import (
 )
 
 // askEvery is how often the queues are asked what has become of them; and how often the database is at first, and
-// envelopes leave: see [pace].
+// envelopes leave: see [pace.Pace].
 const askEvery = 100 * time.Millisecond
 
 func (c *Cluster) turnSoon() { raise(c.turns) }
@@ -64,7 +64,7 @@ func (c *Cluster) turn() error {
 	steps := []func([]*attached) error{c.begin, c.receiveNear}
 	if asks {
 		steps = []func([]*attached) error{c.begin, c.receiveAll, c.receiveNear, c.notePending, c.endPasses}
-	} else if now := time.Now(); now.Sub(c.noted) >= c.options.askEvery && c.asked.wait(now) <= 0 {
+	} else if now := time.Now(); now.Sub(c.noted) >= c.options.askEvery && c.asked.Wait(now) <= 0 {
 		steps = append(steps, c.notePending)
 	}
 	for _, step := range steps {
@@ -78,17 +78,17 @@ func (c *Cluster) turn() error {
 // asks reports whether the database is to be asked now.
 func (c *Cluster) asks(now time.Time) bool {
 	if c.soon.Load() {
-		if c.asked.wait(now) > 0 {
+		if c.asked.Wait(now) > 0 {
 			return false
 		}
 		c.soon.Store(false)
-		c.asked.next(now)
+		c.asked.Next(now)
 		return true
 	}
-	if now.Sub(c.asked.done) < c.options.lookEvery {
+	if c.asked.Since(now) < c.options.lookEvery {
 		return false
 	}
-	c.asked.rest(now)
+	c.asked.Rest(now)
 	return true
 }
 

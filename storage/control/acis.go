@@ -41,7 +41,7 @@ func (s *Store) PutEachACI(ctx context.Context, acis []*xmlschema.ACI) (Stored, 
 	return s.putACIs(ctx, acis, false)
 }
 
-func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (stored Stored, err error) {
+func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (Stored, error) {
 	if len(acis) == 0 {
 		return Stored{}, nil
 	}
@@ -49,27 +49,53 @@ func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (
 	if err != nil {
 		return Stored{}, fmt.Errorf("put ACIs: %w", err)
 	}
-	err = s.write(ctx, allACIs, "put ACIs", func(tx *sql.Tx) error {
-		e, err := s.newEmission(ctx, tx, once)
+	p := &putting{rows: rows, once: once}
+	if s.gathering != nil {
+		err = s.gathering.put(ctx, p)
+	} else {
+		err = s.putTogether(ctx, p)
+	}
+	if err != nil {
+		return Stored{}, err
+	}
+	return p.stored, nil
+}
+
+// putTogether stores what was put by calls that are all of a kind, all of it or nothing.
+func (s *Store) putTogether(ctx context.Context, all ...*putting) error {
+	var rows []row
+	added := 0
+	err := s.write(ctx, allACIs, "put ACIs", func(tx *sql.Tx) error {
+		rows = rows[:0]
+		for _, p := range all {
+			p.stored = Stored{}
+			for i := range p.rows {
+				p.rows[i].put = p
+			}
+			rows = append(rows, p.rows...)
+		}
+		e, err := s.newEmission(ctx, tx, all[0].once)
 		if err != nil {
 			return err
 		}
 		if err = e.put(rows); err == nil {
-			err = e.complete()
+			err = e.complete(all)
 		}
 		if err == nil && s.postgres != nil {
 			err = s.countACIs(ctx, tx, e.last)
 		}
-		stored = e.stored
 		return err
 	})
 	if err != nil {
-		return Stored{}, err
+		return err
 	}
-	if stored.Added > 0 {
+	for _, p := range all {
+		added += p.stored.Added
+	}
+	if added > 0 {
 		s.wake(&s.told)
 	}
-	return stored, nil
+	return nil
 }
 
 // ReplaceACI writes an ACI over the one with its id, which keeps its place in the order and whether it was retrieved.

@@ -43,6 +43,10 @@ type Options struct {
 	// full: what failed has changed nothing. Nil calls it once.
 	Retry func(ctx context.Context, transaction func() error) error
 
+	// Gather is how long annotations may wait to be stored with those of other calls, where there are some all the time
+	// and the store is on PostgreSQL; 0: they do not.
+	Gather time.Duration
+
 	Now func() time.Time // the clock that days are counted by; nil is time.Now
 }
 
@@ -56,6 +60,8 @@ type Store struct {
 	readers  *sql.DB
 	helper   *sql.DB   // one connection, for what a reader is helped with; nil when there is none
 	postgres *postgres // nil under SQLite
+
+	gathering *gathering // nil: each call stores what it puts
 
 	helping sync.Mutex
 

@@ -17,6 +17,17 @@ type row struct {
 	*xmlschema.ACI
 	document
 	retrieved int64
+	put       *putting // by which
+}
+
+// putting is what one call puts.
+type putting struct {
+	rows   []row
+	once   bool // mirrors are told of once
+	stored Stored
+
+	ctx   context.Context
+	ended chan error // of the transaction that stores it
 }
 
 func encodeACIs(acis []*xmlschema.ACI) ([]row, error) {
@@ -51,7 +62,6 @@ type emission struct {
 	allowance *allowance
 	last      int64 // the Seq of the ACI that was stored last
 	hasByText bool  // some ids may be of the form they had once
-	stored    Stored
 
 	// The ids of the group that are stored, and of its twins: the Seq of the ACI that tells of them, 0 if it was
 	// removed or withheld.
@@ -62,11 +72,18 @@ type emission struct {
 func (s *Store) newEmission(ctx context.Context, tx *sql.Tx, once bool) (*emission, error) {
 	e := &emission{statements: s.newStatements(ctx, tx), once: once}
 	e.mirrors = &mirrors{statements: &e.statements}
-	var err error
-	if e.allowance, err = s.newAllowance(&e.statements); err != nil {
-		return nil, err
+	e.allowance = &allowance{statements: &e.statements, left: make(map[string]int)}
+	const query = "SELECT (" + lastACI + `), (SELECT value FROM counter WHERE name = 'by_text'), (SELECT value FROM counter WHERE name = 'day'),
+		(SELECT value FROM counter WHERE name = 'day_seq'), EXISTS (SELECT 1 FROM budget)`
+	limited := false
+	err := tx.QueryRowContext(ctx, query).Scan(&e.last, &e.hasByText, &e.allowance.day, &e.allowance.after, &limited)
+	if now := s.options.Now(); err == nil && e.allowance.isOver(now) {
+		err = e.allowance.begin(dayOf(now))
 	}
-	return e, tx.QueryRowContext(ctx, "SELECT ("+lastACI+"), value FROM counter WHERE name = 'by_text'").Scan(&e.last, &e.hasByText)
+	if err == nil && limited {
+		e.allowance.budgets, err = s.currentBudgets(ctx, tx)
+	}
+	return e, err
 }
 
 // put stores ACIs as new, if they are, and otherwise leaves what is known as it is.
@@ -138,7 +155,7 @@ func (e *emission) decide(r *row) error {
 	if e.once {
 		if seq := e.twinOrMirror(r); seq > 0 {
 			e.known[r.ID] = seq
-			e.stored.Mirrors++
+			r.put.stored.Mirrors++
 			return nil
 		}
 	}
@@ -180,15 +197,15 @@ func (e *emission) twinOrMirror(r *row) int64 {
 func (e *emission) add(r *row) {
 	if !e.allowance.spend(r.Owner) {
 		e.known[r.ID] = 0
-		e.stored.Withheld++
+		r.put.stored.Withheld++
 		e.withheld = append(e.withheld, r.ID, r.Owner, e.allowance.day, r.Relevance, r.xml)
 		return
 	}
 	e.last++
 	e.known[r.ID] = e.last
 	e.sent = append(e.sent, e.last, r.xml, r.nodes, r.URD, r.Owner, r.URI, r.Docbase.Version, nanos.Of(r.UpdateTime), r.retrieved, r.ID)
-	e.stored.Added++
-	e.stored.New = append(e.stored.New, r.ACI)
+	r.put.stored.Added++
+	r.put.stored.New = append(r.put.stored.New, r.ACI)
 	e.mirrors.remember(e.last, r)
 }
 
@@ -203,11 +220,13 @@ func (e *emission) write() error {
 }
 
 // complete writes the mirrors into the ACIs that they are listed in, and into those which are new.
-func (e *emission) complete() error {
+func (e *emission) complete(all []*putting) error {
 	longer, err := e.mirrors.complete()
-	for i, aci := range e.stored.New {
-		if with := longer[aci.ID]; with != nil {
-			e.stored.New[i] = with
+	for _, p := range all {
+		for i, aci := range p.stored.New {
+			if with := longer[aci.ID]; with != nil {
+				p.stored.New[i] = with
+			}
 		}
 	}
 	return err

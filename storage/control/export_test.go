@@ -40,6 +40,7 @@ func PutUnlocked(ctx context.Context, s *Store, acis []*xmlschema.ACI, beforeCom
 				err = tx.QueryRowContext(ctx, "SELECT nextval('unlocked') - 1").Scan(&e.last)
 			}
 			if err == nil {
+				rows[i].put = new(putting)
 				err = e.put(rows[i : i+1])
 			}
 		}
@@ -72,4 +73,11 @@ func KeepsPlans(ctx context.Context, address string) (keeps bool, err error) {
 		keeps = c.(*connection).prepares
 		return nil
 	})
+}
+
+// Gathered returns how many calls wait to be stored together.
+func Gathered(s *Store) int {
+	s.gathering.mu.Lock()
+	defer s.gathering.mu.Unlock()
+	return len(s.gathering.waiting)
 }

@@ -98,6 +98,9 @@ func openPostgres(ctx context.Context, address, keyFile string, o Options, answe
 	s := newStore(nameOf(config), keyFile, o)
 	s.postgres = &postgres{config: config, self: rand.Text(), news: make(chan struct{}, 1)}
 	s.postgres.ended, s.postgres.end = context.WithCancel(context.Background())
+	if o.Gather > 0 {
+		s.gathering = newGathering(s, o.Gather)
+	}
 	known := new(texts)
 	s.readers = pool(newConnector(config, known, false), s.options.Readers)
 	if !o.ReadOnly {

@@ -120,18 +120,6 @@ type allowance struct {
 	left    map[string]int
 }
 
-func (s *Store) newAllowance(in *statements) (*allowance, error) {
-	a := &allowance{statements: in, left: make(map[string]int)}
-	err := in.tx.QueryRowContext(in.ctx, "SELECT (SELECT value FROM counter WHERE name = 'day'), (SELECT value FROM counter WHERE name = 'day_seq')").Scan(&a.day, &a.after)
-	if now := s.options.Now(); err == nil && a.isOver(now) {
-		err = a.begin(dayOf(now))
-	}
-	if err == nil {
-		a.budgets, err = s.currentBudgets(in.ctx, in.tx)
-	}
-	return a, err
-}
-
 // isOver reports whether it is another day by now: a later one, or, if the clock ran days ahead and was set back,
 // an earlier one.
 func (a *allowance) isOver(now time.Time) bool {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
@@ -38,6 +39,9 @@ func (p Place) openControl(all storage.Options) (*control.Store, error) {
 		return nil, p.mustBeInside()
 	}
 	o := control.Options{ReadOnly: all.ReadOnly}
+	if p.Node {
+		o.Gather = time.Second // by all partitions
+	}
 	if all.DiskSpace != nil {
 		o.Retry = all.DiskSpace.Do
 	}

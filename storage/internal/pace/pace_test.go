@@ -1,4 +1,4 @@
-package cluster
+package pace
 
 import (
 	"testing"
@@ -9,11 +9,11 @@ import (
 func TestWhoHasSomethingAllTheTimeGathersIt(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
-	p := pace{soon: time.Second / 10, later: time.Second}
+	p := Pace{Soon: time.Second / 10, Later: time.Second}
 	for _, began := range []time.Time{start, start.Add(time.Minute)} {
 		now := began
-		for ; now.Before(began.Add(20 * time.Second)); now = now.Add(p.wait(now)) {
-			if fresh := p.next(now); fresh != (now.Sub(began) < time.Second) {
+		for ; now.Before(began.Add(20 * time.Second)); now = now.Add(p.Wait(now)) {
+			if fresh := p.Next(now); fresh != (now.Sub(began) < time.Second) {
 				t.Errorf("%v after the beginning: fresh %v", now.Sub(began), fresh)
 			}
 		}
@@ -23,10 +23,10 @@ func TestWhoHasSomethingAllTheTimeGathersIt(t *testing.T) {
 	}
 	now := start.Add(2 * time.Minute)
 	for range 2 * burst { // each of which was not asked for
-		p.rest(now)
+		p.Rest(now)
 		now = now.Add(time.Second)
 	}
-	if !p.next(now) || p.wait(now) != p.soon {
+	if !p.Next(now) || p.Wait(now) != p.Soon {
 		t.Error("who had nothing is not at once heard")
 	}
 }
