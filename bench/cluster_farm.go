@@ -75,6 +75,13 @@ func farmPath(page int) string { return fmt.Sprintf("/page%d.html", page) }
 // all is how many pages there are.
 func (f *farm) all() int { return len(f.hosts) * f.pages }
 
+// asks returns how many requests there were since the last call of requests.
+func (f *farm) asks() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.asked)
+}
+
 // requests returns what was asked for since the last call.
 func (f *farm) requests() []request {
 	f.mu.Lock()
