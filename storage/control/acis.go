@@ -64,7 +64,6 @@ func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (
 // putTogether stores what was put by calls that are all of a kind, all of it or nothing.
 func (s *Store) putTogether(ctx context.Context, all ...*putting) error {
 	var rows []row
-	added := 0
 	err := s.write(ctx, allACIs, "put ACIs", func(tx *sql.Tx) error {
 		rows = rows[:0]
 		for _, p := range all {
@@ -89,10 +88,7 @@ func (s *Store) putTogether(ctx context.Context, all ...*putting) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range all {
-		added += p.stored.Added
-	}
-	if added > 0 {
+	if slices.ContainsFunc(all, func(p *putting) bool { return p.stored.Added > 0 }) {
 		s.wake(&s.told)
 	}
 	return nil
