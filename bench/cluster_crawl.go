@@ -131,8 +131,8 @@ func (c *clusterCrawl) crawl(f *farm, p crawlers) (all clusterRun, err error) {
 }
 
 // meter begins to watch what a crawl takes of the server. It returns what ends that, and returns what a page took from
-// when three tenths of the farm had been asked for until nine tenths had: by then what the crawl takes to begin is over,
-// and what it takes to end has not begun. 0: there were no such pages.
+// when three tenths of the farm had been asked for until nine tenths had: what it takes to begin is over then, and
+// what it takes to end has not begun. 0: there were no such pages.
 func (c *clusterCrawl) meter(f *farm) func() time.Duration {
 	type reading struct {
 		pages int
