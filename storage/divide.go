@@ -19,19 +19,21 @@ import (
 // It guarantees: each directory is there as a whole, or not at all; what is stored of a host is in one of them, as it
 // was, with the numbers of versions, and what was found at its last visits; and the directory itself stays as it is.
 type Division struct {
-	of    func(host string) int
-	id    BackupID
-	hosts *frontier.Division
-	names string // its directory
+	of      func(host string) int
+	id      BackupID
+	scratch string             // the directory of hosts
+	hosts   *frontier.Division // nil until it is needed
+	fatal   func(error)
 
 	frontier *frontier.Store // nil: there is none
 	objects  *objects.Store  // the same
 }
 
-// Divide begins the copying. The part of a host is what the function says. The directory is to stay open, and nothing
-// is to be written to it, until the end.
-func (d *Dir) Divide(ctx context.Context, of func(host string) int) (v *Division, err error) {
-	v = &Division{of: of}
+// Divide begins the copying. The part of a host is what the function says. What is needed meanwhile is in a directory,
+// in the place of what an earlier attempt has left there. The data directory is to stay open, and nothing is to be
+// written to it, until the end.
+func (d *Dir) Divide(ctx context.Context, scratch string, of func(host string) int) (v *Division, err error) {
+	v = &Division{of: of, scratch: scratch, fatal: d.options.Fatal}
 	if exists(d.Path("frontier")) {
 		if v.frontier, err = d.Frontier(); err != nil {
 			return nil, err
@@ -53,10 +55,10 @@ func (v *Division) gather(ctx context.Context) (err error) {
 	if v.hosts != nil {
 		return nil
 	}
-	if v.names, err = os.MkdirTemp("", "webrace-divide-"); err != nil {
+	if err := os.RemoveAll(v.scratch); err != nil {
 		return err
 	}
-	hosts, err := frontier.NewDivision(v.names, v.of)
+	hosts, err := frontier.NewDivision(v.scratch, v.of, v.fatal)
 	if err != nil {
 		return err
 	}
@@ -103,9 +105,9 @@ func (v *Division) name(secret, url string, links []string) error {
 // Close ends the copying.
 func (v *Division) Close() (err error) {
 	if v.hosts != nil {
-		err = v.hosts.Close()
+		err = errors.Join(v.hosts.Close(), os.RemoveAll(v.scratch))
 	}
-	return errors.Join(err, os.RemoveAll(v.names))
+	return err
 }
 
 // ID is the same for all copies of the directory in the same state.
@@ -142,7 +144,7 @@ func (v *Division) CopyPart(ctx context.Context, part int, path string) error {
 }
 
 func (v *Division) copyPart(ctx context.Context, part int, path string) error {
-	to, err := Open(path, Options{})
+	to, err := Open(path, Options{Fatal: v.fatal})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,11 @@
 package storage_test
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/png"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,9 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/objects"
 )
 
 // partOf is by the first letter, so that a body is of two parts, and one part has nothing.
@@ -23,11 +29,16 @@ func partOf(host string) int { return int(host[0]) % 4 }
 func TestWhatIsDividedIsInTheParts(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
+	addScreenshot(t, path)
+	scratch := filepath.Join(t.TempDir(), "scratch")
+	if err := os.Mkdir(scratch, 0o700); err != nil { // as one that was killed has left it
+		t.Fatal(err)
+	}
 	whole, err := storage.Open(path, storage.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	division, err := whole.Divide(t.Context(), partOf)
+	division, err := whole.Divide(t.Context(), scratch, partOf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +78,7 @@ func TestWhatIsDividedIsInTheParts(t *testing.T) {
 	if diff := cmp.Diff(want, stats); diff != "" {
 		t.Errorf("figures (- whole, + parts):\n%s", diff)
 	}
-	again, err := whole.Divide(t.Context(), partOf)
+	again, err := whole.Divide(t.Context(), scratch, partOf)
 	if err != nil || again.ID() != division.ID() {
 		t.Errorf("the directory is not known again: %s, and %s, %v", division.ID(), again.ID(), err)
 	}
@@ -79,9 +90,38 @@ func TestWhatIsDividedIsInTheParts(t *testing.T) {
 	store, err := d.Objects()
 	f.ok(err)
 	f.put(store, page(9), 9)
-	if later, err := d.Divide(t.Context(), partOf); err != nil || later.ID() == division.ID() {
+	if later, err := d.Divide(t.Context(), scratch, partOf); err != nil || later.ID() == division.ID() {
 		t.Error("a later state is taken for the same:", later.ID(), err)
 	}
+}
+
+// addScreenshot stores, compressed otherwise than all before, a page with a screenshot, and one of another part with a
+// body that is there.
+func addScreenshot(t *testing.T, path string) {
+	t.Helper()
+	d := open(t, path)
+	f := filler{t, d}
+	store, err := d.Objects()
+	f.ok(err)
+	f.ok(store.Compress(objects.Zstd))
+	f.put(store, "http://all.example/5", 5)
+	durable := make(chan error, 1)
+	_, err = store.Put(&webrace.Document{
+		URL: "http://news.example/seen", Outcome: webrace.Fetched, Status: 200, At: filledAt, MediaType: "text/html", Body: []byte("<p>It is seen."),
+		Screenshot: &webrace.Screenshot{PNG: tinyPNG(t), Whole: true},
+	}, func(err error) { durable <- err })
+	f.ok(err)
+	f.ok(<-durable)
+	f.ok(d.Close())
+}
+
+func tinyPNG(t *testing.T) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 // stored describes the versions of a part; of all for less than 0.
@@ -101,7 +141,12 @@ func (f filler) stored(part int) (all []string) {
 			if part >= 0 && partOf(host) != part {
 				f.Errorf("part %d has %s", part, v.URL)
 			}
-			all, after = append(all, fmt.Sprint(v, len(body), header, links)), v.Seq
+			shot := &webrace.Screenshot{}
+			if v.Screenshot {
+				shot, err = store.Screenshot(v)
+				f.ok(err)
+			}
+			all, after = append(all, fmt.Sprint(v, len(body), header, links, string(shot.PNG))), v.Seq
 		}
 	}
 	cursor, err := store.Cursor("webrace/follower")

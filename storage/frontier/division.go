@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
+	"github.com/webrace/webrace/storage/internal/private"
 )
 
 // A frontier knows URLs and hosts by hashes alone, which do not tell in which part of a cluster a host is. So who
@@ -33,9 +34,12 @@ const (
 	dividedHost = 'h'
 )
 
-// NewDivision makes an empty one in a directory, in which the part of a host is what the function says.
-func NewDivision(dir string, of func(host string) int) (*Division, error) {
-	db, err := pebbledb.Open(dir, pebbledb.Options{Name: "division of the frontier", WithoutLog: true, Memtable: 16 << 20, FewTables: true})
+// NewDivision makes an empty one in a directory that is not there, in which the part of a host is what the function
+// says. For fatal, see [Options].
+func NewDivision(dir string, of func(host string) int, fatal func(error)) (*Division, error) {
+	db, err := pebbledb.Open(dir, pebbledb.Options{
+		Name: "division of the frontier", FS: private.Disk, WithoutLog: true, Memtable: 16 << 20, FewTables: true, Fatal: fatal,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("divide the frontier: %w", err)
 	}

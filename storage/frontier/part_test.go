@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestARoundThatIsOpenIsDivided(t *testing.T) {
 	if err := f.q.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d, err := NewDivision(t.TempDir(), of)
+	d, err := NewDivision(filepath.Join(t.TempDir(), "division"), of, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

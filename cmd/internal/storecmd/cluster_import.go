@@ -58,7 +58,11 @@ func (m *move) importAll(from *storage.Dir) error {
 		return cli.Wrongf("%s has no control store (control.db), and so no URDs and annotations: name the data directory of one machine", from.Path(""))
 	}
 	ctx := m.c.Context()
-	parts, err := from.Divide(ctx, func(host string) int { return cluster.PartitionOf(host, m.Partitions) })
+	partitions := filepath.Dir(cli.PartitionDir(m.place.Data, 0))
+	if err := os.MkdirAll(partitions, 0o700); err != nil {
+		return err
+	}
+	parts, err := from.Divide(ctx, filepath.Join(partitions, "import.partial"), func(host string) int { return cluster.PartitionOf(host, m.Partitions) })
 	if err != nil {
 		return err
 	}
@@ -135,9 +139,6 @@ func (m *move) importPartitions(ctx context.Context, parts *storage.Division) er
 		}
 		progress.Show("importing partition %s", cli.PartitionName(p.Partition))
 		path := cli.PartitionDir(m.place.Data, p.Partition)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
 		if err := parts.CopyPart(ctx, p.Partition, path); err != nil {
 			return err
 		}
