@@ -10,6 +10,9 @@ import (
 // of with them.
 func TestALongPageTellsOfWhatChanged(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("nothing but a computation: not in short mode")
+	}
 	const rows = 100_000
 	table := make([]string, rows)
 	for i := range table {

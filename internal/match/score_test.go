@@ -10,6 +10,9 @@ import (
 // Profiles that fill several blocks are told what those of one block are, each once.
 func TestProfilesOfEveryBlockAreFound(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("nothing but a computation: not in short mode")
+	}
 	random := rand.New(rand.NewPCG(17, 18))
 	l := newLanguage(random, inventWords(random, 600))
 	groups := l.groups(96)
