@@ -81,6 +81,9 @@ func (a *audience) revised(ctx context.Context, store *control.Store, env *pipel
 		revision = max(revision, r.Number)
 		revised[r.ID] = r.URD
 	}
+	if len(revised) == 0 {
+		return a, nil
+	}
 	n := a.with(revised, env)
 	n.revision = revision
 	n.report(env)

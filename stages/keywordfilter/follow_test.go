@@ -124,14 +124,14 @@ func TestAContinuousRunTakesUpChangesOfTheBase(t *testing.T) {
 	if err := s.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !s.audience.Load().asks(eleni.Crawl.ID, "eleni") {
+	if !s.follows.audience.Load().asks(eleni.Crawl.ID, "eleni") {
 		t.Error("eleni is not asked")
 	}
 	maria := f.urd("maria", start, "ibm")
 	if err := f.control.Copied(t.Context(), maria.Revision); err != nil {
 		t.Fatal(err)
 	}
-	if a := s.audience.Load(); a.revision != maria.Revision || !a.asks(maria.Crawl.ID, "eleni", "maria") {
+	if a := s.follows.audience.Load(); a.revision != maria.Revision || !a.asks(maria.Crawl.ID, "eleni", "maria") {
 		t.Errorf("maria is not asked: %v", view(a))
 	}
 	if err := f.control.Delete(t.Context(), "eleni"); err != nil {
@@ -140,8 +140,17 @@ func TestAContinuousRunTakesUpChangesOfTheBase(t *testing.T) {
 	if err := f.control.Copied(t.Context(), maria.Revision+1); err != nil {
 		t.Fatal(err)
 	}
-	if a := s.audience.Load(); !a.asks(maria.Crawl.ID, "maria") {
+	if a := s.follows.audience.Load(); !a.asks(maria.Crawl.ID, "maria") {
 		t.Errorf("asked: %v", view(a))
+	}
+	nikos := f.urd("nikos", start, "ibm")
+	if err := s.follows.open(t.Context()); err != nil { // as another stage does that has it in common
+		t.Fatal(err)
+	}
+	now, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.control.Copied(now, nikos.Revision); err != nil || !s.follows.audience.Load().asks(nikos.Crawl.ID, "maria", "nikos") {
+		t.Errorf("a stage that has opened does not match with what was there: %v", err)
 	}
 	for range 2 {
 		if err := s.Close(); err != nil {

@@ -10,7 +10,8 @@
 // never keeps the others waiting, as long as the stage has two workers.
 //
 // In a continuous run, what changes in the URD base takes effect while documents are matched, which never
-// wait for it. Each is matched as of one revision of the base, and that is what its visit remembers.
+// wait for it. Each is matched as of one revision of the base, and that is what its visit remembers. The URDs are
+// compiled once in a process, for the stages of all its partitions.
 //
 // A document goes through keywordfilter.go: recipients.go finds the URDs whose owners may be told, stored.go its
 // text in the object cache, novelty.go what is new since the version that each URD has seen, diffs.go how it
@@ -28,7 +29,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
@@ -86,17 +86,17 @@ func (o Options) Validate() error {
 }
 
 type stage struct {
-	options  Options
-	env      *pipeline.Env
-	control  *control.Store
-	objects  *objects.Store
-	audience atomic.Pointer[audience]
-	follows  *follower // in a continuous run
-	dir      *storage.Dir
-	shown    func(secret, url string) (shown []webrace.Shown, spelling string, err error) // of other pages
-	units    loadingcache.Cache[*match.Units]                                             // of these
-	large    largePages
-	noticed  sync.Map // owners who were given notice in this run
+	options Options
+	env     *pipeline.Env
+	control *control.Store
+	objects *objects.Store
+	follows *follower          // that the stages of a process have in common
+	leave   func() (last bool) // gives it up
+	dir     *storage.Dir
+	shown   func(secret, url string) (shown []webrace.Shown, spelling string, err error) // of other pages
+	units   loadingcache.Cache[*match.Units]                                             // of these
+	large   largePages
+	noticed sync.Map // owners who were given notice in this run
 }
 
 var (
@@ -118,25 +118,21 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if s.objects, err = dir.Objects(); err != nil {
 		return nil, err
 	}
+	s.follows, s.leave = pipeline.Shared(env, o, func() *follower { return newFollower(s.control, o, env) })
 	return s, nil
 }
 
-// Open reads the interests.
+// Open reads the interests, or what has changed since another stage of the process did.
 func (s *stage) Open(ctx context.Context) error {
-	a, err := loadAudience(ctx, s.control, s.options, s.env)
-	if err != nil {
+	if err := s.follows.open(ctx); err != nil {
 		return fmt.Errorf("read the interests: %w", err)
-	}
-	s.audience.Store(a)
-	if s.env.Continuous {
-		s.follows = s.follow()
 	}
 	return nil
 }
 
-// Close ends the following of changes.
+// Close ends the following of changes, if no other stage needs it.
 func (s *stage) Close() error {
-	if s.follows != nil {
+	if s.leave() {
 		s.follows.end()
 	}
 	return nil
@@ -147,7 +143,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if _, err := pipeline.ValueOf[*webrace.Document](it); err != nil {
 		return err
 	}
-	a := s.audience.Load()
+	a := s.follows.audience.Load()
 	few := &fewEmitter{Emitter: out, most: s.large.atOnce}
 	err := s.match(ctx, a, it, few)
 	s.env.Counter("alerts").Add(int64(len(few.made)))
