@@ -10,8 +10,8 @@ import (
 	"github.com/webrace/webrace/storage/control"
 )
 
-// follower keeps the audience as the URD base is. The stages that share the work of a pipeline within a process have one
-// in common: their sessions have the same control store. What was told of a document is not among it, but in its visit.
+// follower keeps the audience as the URD base is. The stages that share the work of a pipeline within a process have
+// one in common: their sessions have the same control store. What was told of a document is in its visit.
 type follower struct {
 	control  *control.Store
 	options  Options
@@ -58,7 +58,8 @@ func (f *follower) change(ctx context.Context, change func() error) error {
 	}
 }
 
-// end waits until nothing is followed any more. It is called when no stage has the follower. Calling it twice does no harm.
+// end waits until nothing is followed any more. It is called when no stage has the follower. Calling it twice does no
+// harm.
 func (f *follower) end() {
 	if f.copy != nil {
 		f.stop()
