@@ -23,7 +23,7 @@ type stagePlace struct {
 // sharedValue is a value that stages of the same name have in common.
 type sharedValue struct {
 	pipeline, stage string
-	options         any
+	options, of     any
 	value           any
 	users           int
 }
@@ -66,27 +66,28 @@ func (n *node) leave(entered bool) {
 }
 
 // Shared returns what the stage has in common with those of its name and with the same options in the other runs of the
-// pipeline in this process: the first one makes it. Each calls leave, which reports whether it was the last that has
-// it, and is to close it; calling it twice is calling it once. A run that is alone has its own.
-func Shared[T any](e *Env, options any, make func() T) (value T, leave func() (last bool)) {
+// pipeline in this process: the first one makes it, of something that is equal (==) for all of them, or nil. Each calls
+// leave, which reports whether it was the last that has it, and is to close it; calling it twice is calling it once. A run
+// that is alone has its own.
+func Shared[T any](e *Env, options, of any, make func() T) (value T, leave func() (last bool)) {
 	if e.run == nil || e.run.options.Together == nil {
 		return make(), func() bool { return true }
 	}
 	t := e.run.options.Together
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.find(e, reflect.TypeFor[T](), options)
+	c := t.find(e, reflect.TypeFor[T](), options, of)
 	if c == nil {
-		c = &sharedValue{pipeline: e.Pipeline, stage: e.Stage, options: options, value: make()}
+		c = &sharedValue{pipeline: e.Pipeline, stage: e.Stage, options: options, of: of, value: make()}
 		t.values = append(t.values, c)
 	}
 	c.users++
 	return c.value.(T), sync.OnceValue(func() bool { return t.leave(c) })
 }
 
-func (t *Together) find(e *Env, of reflect.Type, options any) *sharedValue {
+func (t *Together) find(e *Env, kind reflect.Type, options, of any) *sharedValue {
 	for _, c := range t.values {
-		if c.pipeline == e.Pipeline && c.stage == e.Stage && reflect.TypeOf(c.value) == of && reflect.DeepEqual(c.options, options) {
+		if c.pipeline == e.Pipeline && c.stage == e.Stage && c.of == of && reflect.TypeOf(c.value) == kind && reflect.DeepEqual(c.options, options) {
 			return c
 		}
 	}

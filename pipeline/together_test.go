@@ -37,7 +37,7 @@ func TestRunsOfAProcessHaveWorkersAndValuesInCommon(t *testing.T) {
 					}), nil
 				})
 				g.AddStage("work", Spec{Type: "work", In: text, Workers: 2, PerProcess: c.perProcess}, func(e *Env) (any, error) {
-					value, leave := Shared(e, "option", func() *atomic.Int32 { made.Add(1); return &closed })
+					value, leave := Shared(e, "option", nil, func() *atomic.Int32 { made.Add(1); return &closed })
 					return &slow{&now, &most, func() {
 						if leave() {
 							value.Add(1)
@@ -84,7 +84,7 @@ func (s *slow) Process(context.Context, *Item, Emitter) error {
 
 func (s *slow) Close() error { s.leave(); return nil }
 
-// What was made with other options is another value.
+// What was made with other options, or of something else, is another value.
 func TestValuesAreSharedByThoseWithTheSameOptions(t *testing.T) {
 	t.Parallel()
 	together := new(Together)
@@ -92,17 +92,21 @@ func TestValuesAreSharedByThoseWithTheSameOptions(t *testing.T) {
 		return &Env{Pipeline: "p", Stage: stage, run: &Run{options: RunOptions{Together: together}}}
 	}
 	made := 0
-	get := func(stage string, options any) (int, func() bool) {
-		return Shared(env(stage), options, func() int { made++; return made })
+	get := func(stage string, options, of any) (int, func() bool) {
+		return Shared(env(stage), options, of, func() int { made++; return made })
 	}
 	type options struct{ words []string }
-	first, leave := get("a", options{[]string{"x"}})
+	store, alike := new(int), new(int)
+	first, leave := get("a", options{[]string{"x"}}, store)
 	for _, c := range []struct {
-		stage   string
-		options any
-		same    bool
-	}{{"a", options{[]string{"x"}}, true}, {"a", options{[]string{"y"}}, false}, {"b", options{[]string{"x"}}, false}} {
-		v, leave := get(c.stage, c.options)
+		stage       string
+		options, of any
+		same        bool
+	}{
+		{"a", options{[]string{"x"}}, store, true}, {"a", options{[]string{"y"}}, store, false},
+		{"b", options{[]string{"x"}}, store, false}, {"a", options{[]string{"x"}}, alike, false}, {"a", options{[]string{"x"}}, nil, false},
+	} {
+		v, leave := get(c.stage, c.options, c.of)
 		if (v == first) != c.same || leave() == c.same || leave() == c.same {
 			t.Errorf("%+v: value %d, the first is %d", c, v, first)
 		}
@@ -110,7 +114,7 @@ func TestValuesAreSharedByThoseWithTheSameOptions(t *testing.T) {
 	if !leave() {
 		t.Error("the last that has it is not told so")
 	}
-	if again, _ := get("a", options{[]string{"x"}}); again == first {
+	if again, _ := get("a", options{[]string{"x"}}, store); again == first {
 		t.Error("a value that was closed is given away")
 	}
 }

@@ -51,7 +51,7 @@ var (
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	s := &stage{env: env, takes: o.InputKinds(), counted: make(map[string]bool)}
-	s.programs, s.leave = pipeline.Shared(env, o, func() *programs { return newPrograms(o, env) })
+	s.programs, s.leave = pipeline.Shared(env, o, nil, func() *programs { return newPrograms(o, env) })
 	return s, nil
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/webrace/webrace/storage/control"
 )
 
-// follower keeps the audience as the URD base is. The stages that share the work of a pipeline within a process have
-// one in common: their sessions have the same control store. What was told of a document is in its visit.
+// follower keeps the audience as the URD base is. The stages that share the work of a pipeline within a process, and
+// have the same control store, have one in common. What was told of a document is in its visit.
 type follower struct {
 	control  *control.Store
 	options  Options

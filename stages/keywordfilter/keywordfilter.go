@@ -118,7 +118,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if s.objects, err = dir.Objects(); err != nil {
 		return nil, err
 	}
-	s.follows, s.leave = pipeline.Shared(env, o, func() *follower { return newFollower(s.control, o, env) })
+	s.follows, s.leave = pipeline.Shared(env, o, s.control, func() *follower { return newFollower(s.control, o, env) })
 	return s, nil
 }
 

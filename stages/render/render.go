@@ -74,7 +74,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		return nil, err
 	}
 	s := &stage{options: o, env: env, rules: rules, steps: steps}
-	s.pool, s.leave = pipeline.Shared(env, o, func() *pool { return newPool(o, env) })
+	s.pool, s.leave = pipeline.Shared(env, o, nil, func() *pool { return newPool(o, env) })
 	return s, nil
 }
 
