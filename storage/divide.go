@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -78,7 +79,7 @@ func (d *Dir) stateID(ctx context.Context, v *Division) (BackupID, error) {
 	if err != nil {
 		return 0, err
 	}
-	of, err := requests.Generation(ctx)
+	of, err := control.GenerationOf(ctx, requests)
 	if err != nil {
 		return 0, err
 	}

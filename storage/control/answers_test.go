@@ -124,8 +124,8 @@ func writings(t *testing.T) []writing {
 }
 
 // readings are the methods that write nothing, or what no store keeps.
-var readings = strings.Fields(`ACIs All AllTimesSince Asked Backup Budget ByCrawl ByHost ByOwner CanRead Check Close Copied Cursor Cursors DeadLetter
-	DeadLetters Generation Get IDsByCrawl Keep LastACI MirrorOf NextACIs NextChange Now Owners Query Quota Referred RenewSecret Replays RequestOf
+var readings = strings.Fields(`ACIs All AllTimesSince Asked Backup Budget ByCrawl ByHost ByOwner Check Close Copied Cursor Cursors DeadLetter
+	DeadLetters Get IDsByCrawl Keep LastACI MirrorOf NextACIs NextChange Now Owners Query Quota Referred RenewSecret Replays RequestOf
 	Revised Revision Secret SecretVersion Secrets Session SourceOf StartOf TimesSince UnknownSecrets Usage UsageOf Waiting Withheld WithheldOn`)
 
 // picture tells what a store holds, without what is made anew each time.

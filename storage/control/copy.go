@@ -53,18 +53,18 @@ func CopyAll(ctx context.Context, from, to *Store) (Counts, error) {
 	return Counts{rows["urd"], rows["aci"], rows["withheld"], rows["secret"], rows["dead_letter"], rows["cursor"]}, nil
 }
 
-// CanRead refuses secrets of another store that cannot be read with the key file of this one.
-func (s *Store) CanRead(ctx context.Context, other *Store) error {
-	for sealed, err := range rows(ctx, other, "list secrets", scanSecret, "SELECT "+secretColumns+" FROM secret ORDER BY name") {
+// CanReadSecrets refuses secrets of a store that cannot be read with the key file of another, to which they are to be copied.
+func CanReadSecrets(ctx context.Context, of, by *Store) error {
+	for sealed, err := range rows(ctx, of, "list secrets", scanSecret, "SELECT "+secretColumns+" FROM secret ORDER BY name") {
 		var keys []secretKey
 		if err == nil {
-			keys, err = readKeys(s.keyFile)
+			keys, err = readKeys(by.keyFile)
 		}
 		if err == nil {
 			_, err = sealed.open(keys)
 		}
 		if err != nil {
-			return fmt.Errorf("secret %s of %s: %w", sealed.Name, other.name, err)
+			return fmt.Errorf("secret %s of %s: %w", sealed.Name, of.name, err)
 		}
 	}
 	return nil

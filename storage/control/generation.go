@@ -51,8 +51,8 @@ func (s *Store) countFrom(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// Generation tells a state of the store, which is in a file of SQLite, from all others.
-func (s *Store) Generation(ctx context.Context) (g generation.Generation, err error) {
+// GenerationOf tells a state of a store, which is in a file of SQLite, from all others.
+func GenerationOf(ctx context.Context, s *Store) (g generation.Generation, err error) {
 	g, counted, err := storedGeneration(ctx, s.readers)
 	if err == nil && !counted {
 		err = errors.New("it is of a release that did not count changes: open it once where it can be written, as webrace-store urd list does")

@@ -96,7 +96,7 @@ func (m *move) importControl(from *storage.Dir) error {
 	if err != nil {
 		return err
 	}
-	if err := target.CanRead(ctx, source); err != nil {
+	if err := control.CanReadSecrets(ctx, source, target); err != nil {
 		return fmt.Errorf("%w; the key of the cluster's secrets is %s: copy %s there, on all nodes", err, m.place.KeyFile, from.Path(control.KeyFile))
 	}
 	done, err := control.IsCopyOf(ctx, target, from.Path("control.db"))
