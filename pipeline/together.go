@@ -67,8 +67,8 @@ func (n *node) leave(entered bool) {
 
 // Shared returns what the stage has in common with those of its name and with the same options in the other runs of the
 // pipeline in this process: the first one makes it, of something that is equal (==) for all of them, or nil. Each calls
-// leave, which reports whether it was the last that has it, and is to close it; calling it twice is calling it once. A run
-// that is alone has its own.
+// leave, which reports whether it was the last that has it, and is to close it; calling it twice is calling it once.
+// A run that is alone has its own.
 func Shared[T any](e *Env, options, of any, make func() T) (value T, leave func() (last bool)) {
 	if e.run == nil || e.run.options.Together == nil {
 		return make(), func() bool { return true }

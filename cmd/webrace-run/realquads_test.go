@@ -313,8 +313,8 @@ func statedBy(t *testing.T, export, url string) (path string) {
 	return path
 }
 
-// mustSayAsRapper wants each context of an export to state what rapper has read of its document, and none to state more.
-// It returns how many quads they state.
+// mustSayAsRapper wants each context of an export to state what rapper has read of its document, and none to state
+// more. It returns how many quads they state.
 func (s rdfSite) mustSayAsRapper(t *testing.T, export string, read map[string][]byte) (count int) {
 	t.Helper()
 	seen := 0

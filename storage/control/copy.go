@@ -53,7 +53,8 @@ func CopyAll(ctx context.Context, from, to *Store) (Counts, error) {
 	return Counts{rows["urd"], rows["aci"], rows["withheld"], rows["secret"], rows["dead_letter"], rows["cursor"]}, nil
 }
 
-// CanReadSecrets refuses secrets of a store that cannot be read with the key file of another, to which they are to be copied.
+// CanReadSecrets refuses secrets of a store that cannot be read with the key file of another, to which they
+// are to be copied.
 func CanReadSecrets(ctx context.Context, of, by *Store) error {
 	for sealed, err := range rows(ctx, of, "list secrets", scanSecret, "SELECT "+secretColumns+" FROM secret ORDER BY name") {
 		var keys []secretKey
