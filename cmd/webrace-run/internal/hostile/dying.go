@@ -27,17 +27,19 @@ func dyingHost(failures int64) func(*Site) {
 	}
 }
 
-var dying = []Case{
-	{Name: "dies", Does: "never sends a whole answer any more", Scope: "any", Slow: true, Options: append([]string{"frontier.attempts=5"}, brief...),
-		Lay: dyingHost(1000),
-		Expect: Expect{
-			Counters: some{"errors": 1, "fetch.network_failures": 5, "fetch.circuits_opened": 1},
-			Why:      says{"other:" + bad: "body broken off"}, Asked: 5,
-		}},
-	{Name: "dies-and-rises", Does: "breaks off four answers, and sends whole ones from then on", Scope: "any", Slow: true, Options: append([]string{"frontier.attempts=8"}, brief...),
-		Lay: dyingHost(4),
-		Expect: Expect{
-			Counters: some{"pages": 1, "fetch.network_failures": 4, "fetch.circuits_opened": 1, "fetch.circuits_closed": 1},
-			Why:      says{"other:" + bad: "crawl: fetched"}, Asked: 5,
-		}},
+func dying() []Case {
+	return []Case{
+		{Name: "dies", Does: "never sends a whole answer any more", Scope: "any", Slow: true, Options: append([]string{"frontier.attempts=5"}, brief...),
+			Lay: dyingHost(1000),
+			Expect: Expect{
+				Counters: some{"errors": 1, "fetch.network_failures": 5, "fetch.circuits_opened": 1},
+				Why:      says{"other:" + bad: "body broken off"}, Asked: 5,
+			}},
+		{Name: "dies-and-rises", Does: "breaks off four answers, and sends whole ones from then on", Scope: "any", Slow: true, Options: append([]string{"frontier.attempts=8"}, brief...),
+			Lay: dyingHost(4),
+			Expect: Expect{
+				Counters: some{"pages": 1, "fetch.network_failures": 4, "fetch.circuits_opened": 1, "fetch.circuits_closed": 1},
+				Why:      says{"other:" + bad: "crawl: fetched"}, Asked: 5,
+			}},
+	}
 }

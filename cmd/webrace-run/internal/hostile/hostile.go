@@ -39,9 +39,11 @@ type Expect struct {
 	Asked, AtMost int
 }
 
-// Cases returns all there are, by name.
+// Cases returns all there are, by name. They are made when they are asked for: what the servers send is large, and the
+// programs that tests start are the tests' own binary.
 func Cases() []Case {
-	all := slices.Concat(connections, lengths, headers, codings, statuses, redirects, traps, links, markup, charsets, robotsTxts, tlsServers, http2Servers, dying, feeds, documents)
+	all := slices.Concat(connections(), lengths(), headers(), codings(), statuses(), redirects(), traps(), links(),
+		markup(), charsets(), robotsTxts(), tlsServers(), http2Servers(), dying(), feeds(), documents())
 	slices.SortFunc(all, func(a, b Case) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

@@ -104,44 +104,46 @@ func mistrusted(because string) Expect {
 	return Expect{Counters: some{"errors": 1, "fetch.tls_failures": 1}, Why: says{"other:" + bad: because}}
 }
 
-var tlsServers = []Case{
-	{Name: "tls-good", Does: "has a certificate that is fine, for once", Scope: "any",
-		Lay: onTLS(valid), Expect: Expect{Counters: some{"pages": 1}, Why: says{"other:" + bad: "crawl: fetched"}, Asked: 1}},
-	{Name: "tls-expired", Does: "has a certificate that expired yesterday", Scope: "any", Options: once,
-		Lay: onTLS(func() *tls.Config {
-			return certified(func(c *x509.Certificate) {
-				c.NotBefore, c.NotAfter = time.Now().AddDate(0, 0, -9), time.Now().AddDate(0, 0, -1)
-			})
-		}), Expect: mistrusted("expired")},
-	{Name: "tls-of-another", Does: "has the certificate of another host", Scope: "any", Options: once,
-		Lay: onTLS(func() *tls.Config {
-			return certified(func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"bank.test"} })
-		}), Expect: mistrusted("certificate")},
-	{Name: "tls-self-signed", Does: "has a certificate that it signed itself", Scope: "any", Options: once,
-		Lay: onTLS(func() *tls.Config {
-			return &tls.Config{Certificates: []tls.Certificate{leaf(func(*x509.Certificate) {}, nil)}}
-		}), Expect: mistrusted("unknown authority")},
-	{Name: "tls-too-old", Does: "speaks TLS 1.0 alone", Scope: "any", Options: once,
-		Lay: onTLS(func() *tls.Config {
-			c := valid()
-			c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS10
-			return c
-		}), Expect: mistrusted("protocol version")},
-	{Name: "tls-silent", Does: "never ends the TLS handshake", Scope: "any", Slow: true, Options: impatient,
-		Lay: onPort(hold("")), Expect: without("get robots.txt: ").asking(1)},
-	{Name: "tls-noise", Does: "answers the TLS handshake with noise", Scope: "any", Options: once,
-		Lay: onPort(forEver("", long("\xff\x00noise", 8192))), Expect: mistrusted("it speaks no TLS there").asking(1)},
-	{Name: "plain-on-tls", Does: "speaks plain HTTP where TLS is spoken", Scope: "any", Options: once,
-		Lay: onPort(func(c net.Conn) {
-			_, _ = c.Read(make([]byte, 4096))
-			_, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
-		}), Expect: mistrusted("it speaks no TLS there").asking(1)},
-	{Name: "tls-on-plain", Does: "speaks TLS where plain HTTP is spoken", Scope: "any", Options: once,
-		Lay: func(s *Site) {
-			o := s.another(withTLS(valid))
-			s.elsewhere = strings.Replace(o.URL, "https:", "http:", 1)
-			s.link(s.elsewhere + bad)
-		}, Expect: Expect{Counters: some{"errors": 1, "fetch.status_400": 1}, Why: says{"other:" + bad: "400 Bad Request"}}},
+func tlsServers() []Case {
+	return []Case{
+		{Name: "tls-good", Does: "has a certificate that is fine, for once", Scope: "any",
+			Lay: onTLS(valid), Expect: Expect{Counters: some{"pages": 1}, Why: says{"other:" + bad: "crawl: fetched"}, Asked: 1}},
+		{Name: "tls-expired", Does: "has a certificate that expired yesterday", Scope: "any", Options: once,
+			Lay: onTLS(func() *tls.Config {
+				return certified(func(c *x509.Certificate) {
+					c.NotBefore, c.NotAfter = time.Now().AddDate(0, 0, -9), time.Now().AddDate(0, 0, -1)
+				})
+			}), Expect: mistrusted("expired")},
+		{Name: "tls-of-another", Does: "has the certificate of another host", Scope: "any", Options: once,
+			Lay: onTLS(func() *tls.Config {
+				return certified(func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"bank.test"} })
+			}), Expect: mistrusted("certificate")},
+		{Name: "tls-self-signed", Does: "has a certificate that it signed itself", Scope: "any", Options: once,
+			Lay: onTLS(func() *tls.Config {
+				return &tls.Config{Certificates: []tls.Certificate{leaf(func(*x509.Certificate) {}, nil)}}
+			}), Expect: mistrusted("unknown authority")},
+		{Name: "tls-too-old", Does: "speaks TLS 1.0 alone", Scope: "any", Options: once,
+			Lay: onTLS(func() *tls.Config {
+				c := valid()
+				c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS10
+				return c
+			}), Expect: mistrusted("protocol version")},
+		{Name: "tls-silent", Does: "never ends the TLS handshake", Scope: "any", Slow: true, Options: impatient,
+			Lay: onPort(hold("")), Expect: without("get robots.txt: ").asking(1)},
+		{Name: "tls-noise", Does: "answers the TLS handshake with noise", Scope: "any", Options: once,
+			Lay: onPort(forEver("", long("\xff\x00noise", 8192))), Expect: mistrusted("it speaks no TLS there").asking(1)},
+		{Name: "plain-on-tls", Does: "speaks plain HTTP where TLS is spoken", Scope: "any", Options: once,
+			Lay: onPort(func(c net.Conn) {
+				_, _ = c.Read(make([]byte, 4096))
+				_, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+			}), Expect: mistrusted("it speaks no TLS there").asking(1)},
+		{Name: "tls-on-plain", Does: "speaks TLS where plain HTTP is spoken", Scope: "any", Options: once,
+			Lay: func(s *Site) {
+				o := s.another(withTLS(valid))
+				s.elsewhere = strings.Replace(o.URL, "https:", "http:", 1)
+				s.link(s.elsewhere + bad)
+			}, Expect: Expect{Counters: some{"errors": 1, "fetch.status_400": 1}, Why: says{"other:" + bad: "400 Bad Request"}}},
+	}
 }
 
 // asking returns the expectation with a number of requests.
