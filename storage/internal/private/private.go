@@ -1,6 +1,6 @@
 // Package private makes files and directories that their owner alone can read, whatever the umask is: in a data
-// directory, directories are 0700 and files 0600. Libraries make theirs wider, so their files are narrowed as soon as
-// they are there, which is in time where the directory around them is private.
+// directory, directories are 0700 and files 0600. Libraries would make theirs wider, so each file is made before a
+// library opens it: at no time, and after no kill, is there one that is open to others.
 package private
 
 import (
@@ -27,19 +27,20 @@ type disk struct{ vfs.FS }
 
 func (d disk) Unwrap() vfs.FS { return d.FS }
 
+// Create makes a new file, also in place of one.
 func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	file, err := d.FS.Create(name, c)
-	return narrowed(name, file, err)
+	if err := d.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return d.OpenReadWrite(name, c)
 }
 
 // OpenReadWrite leaves a file that is there as it is.
 func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
-	_, before := os.Lstat(name)
-	file, err := d.FS.OpenReadWrite(name, c, o...)
-	if before == nil {
-		return file, err
+	if err := Touch(name); err != nil {
+		return nil, err
 	}
-	return narrowed(name, file, err)
+	return d.FS.OpenReadWrite(name, c, o...)
 }
 
 func (d disk) Lock(name string) (io.Closer, error) {
@@ -50,17 +51,6 @@ func (d disk) Lock(name string) (io.Closer, error) {
 }
 
 func (d disk) MkdirAll(dir string, _ os.FileMode) error { return d.FS.MkdirAll(dir, Dir) }
-
-// narrowed makes a file private that has just been made.
-func narrowed(name string, file vfs.File, err error) (vfs.File, error) {
-	if err == nil {
-		err = os.Chmod(name, File)
-	}
-	if err != nil && file != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, err
-}
 
 // Touch makes an empty file, unless there is one: what a library then opens has its mode.
 func Touch(path string) error {
