@@ -133,6 +133,9 @@ func mustHoldDocuments(t *testing.T, d *storage.Dir) {
 }
 
 func TestADirectoryOfFormat1IsMigratedAndKeepsEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	dir := unpackGolden(t, 1)
 	for range 2 { // migrated, and opened again

@@ -107,6 +107,9 @@ func TestAVersionWithoutTextIsNone(t *testing.T) {
 }
 
 func TestBaselineIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	page := func(version, blocks int) *webrace.Text {
 		var all []string
@@ -178,6 +181,9 @@ func BenchmarkBaseline(b *testing.B) {
 // TestBlankedEightAtATime holds appendBlanked against a plain reading of what it promises, on texts of a few
 // characters.
 func TestBlankedEightAtATime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200_000 {
@@ -208,6 +214,9 @@ func TestBlankedEightAtATime(t *testing.T) {
 
 // TestCollapsedIsNoMoreThanAFastPath takes texts of a few characters, so that blanks meet in every place.
 func TestCollapsedIsNoMoreThanAFastPath(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	told := 0

@@ -14,6 +14,9 @@ import (
 
 // Few who are asked are told what they are told among everyone, for whom every word of a page is made ready.
 func TestFewRecipientsAreToldWhatTheyAreAmongEveryone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	random := rand.New(rand.NewPCG(9, 10))
 	l := newLanguage(random, inventWords(random, 600))
@@ -21,23 +24,26 @@ func TestFewRecipientsAreToldWhatTheyAreAmongEveryone(t *testing.T) {
 	for range 20 {
 		texts = append(texts, l.page())
 	}
-	told := fewAgainstEveryone(t, l, orInShort(150, 15), texts)
+	told := fewAgainstEveryone(t, l, 150, texts)
 	words, texts := writtenLanguages(t, random)
-	told += fewAgainstEveryone(t, newLanguage(random, words), orInShort(150, 15), texts)
-	if told < orInShort(500, 50) {
+	told += fewAgainstEveryone(t, newLanguage(random, words), 150, texts)
+	if told < 500 {
 		t.Errorf("%d alerts prove too little", told)
 	}
 }
 
 func TestFewRecipientsAreToldWhatTheyAreAmongEveryoneOnRealPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
-	texts := realPages(t, orInShort(20, 4))
+	texts := realPages(t, 20)
 	var words []string
 	for _, text := range texts {
 		words = append(words, foldedWords(string(text.Bytes))...)
 	}
 	rand.New(rand.NewPCG(11, 12)).Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
-	if told := fewAgainstEveryone(t, newLanguage(rand.New(rand.NewPCG(13, 14)), words), orInShort(100, 50), texts); told < 100 {
+	if told := fewAgainstEveryone(t, newLanguage(rand.New(rand.NewPCG(13, 14)), words), 100, texts); told < 100 {
 		t.Errorf("%d alerts prove too little", told)
 	}
 }

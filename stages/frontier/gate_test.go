@@ -16,6 +16,9 @@ import (
 // Real sites are no traps: of all that large documentation links to, nothing is refused as one, and what is
 // ignored is no page.
 func TestNoLinkOfRealDocumentationIsATrap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	gate, err := defaults.gate()
 	if err != nil {

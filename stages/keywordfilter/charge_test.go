@@ -94,6 +94,9 @@ func (s *spent) EmitTo(_ context.Context, _ string, it *pipeline.Item) error {
 // TestConditionsOnNumbersAreCharged lets an owner have four conditions, and enough left on a page for two: two are
 // told, the same ones whoever else is asked, and the others as if there were none of these.
 func TestConditionsOnNumbersAreCharged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	const condition = "number < 100 and all(1..1000, # > 0)" // which takes 8,000 steps, and reading the number some more
 	toldOf := func(others bool) *spent {

@@ -89,6 +89,9 @@ func TestBackends(t *testing.T) {
 // What pools connections in between, in transaction mode, gives each transaction another connection of the server:
 // nothing may rest on what a connection keeps.
 func TestBackendsBehindAPooler(t *testing.T) {
+	if testing.Short() {
+		t.Skip("every guarantee once more: not in short mode")
+	}
 	t.Parallel()
 	server := postgres.New(t, postgres.Options{})
 	through, database := server.Pooler(t), server.Database(t)

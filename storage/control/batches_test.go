@@ -69,6 +69,9 @@ func tell(t *testing.T, put func(acis []*xmlschema.ACI) (control.Stored, error),
 
 // What becomes of an ACI does not depend on the engine, nor on which others come with it.
 func TestBatchesAreDecidedOneByOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	open := func(b backend) *control.Store {

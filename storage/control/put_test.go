@@ -18,6 +18,9 @@ import (
 // TestPuttingManyIsPuttingEach puts URDs all together into one store, and one by one into another: first more than a
 // group of them, and then such as are there, come again in the same call, were removed in between, or are refused.
 func TestPuttingManyIsPuttingEach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8))
 	together, each := open(t), open(t)

@@ -32,6 +32,9 @@ func urlIDs(seed uint64, n int) []urlID {
 // Through all layers, and when they may not grow any more, whatever was added may have been accepted, and
 // little else.
 func TestTheFilterDropsNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		most     int
@@ -197,6 +200,9 @@ func TestTheFilterIsMadeForOffers(t *testing.T) {
 // Whatever became of the filter's file, no URL is lost and none is accepted twice: neither while the filter
 // is made anew, nor after.
 func TestTheFiltersFileMayBeLostTornOrOld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	var old []byte
 	replace := func(value func(last []byte) []byte) func(f *fixture) {

@@ -329,6 +329,9 @@ func TestTakeWaitsForAnOfferUntilItsContextEnds(t *testing.T) {
 
 // Many hosts pass through a small window, and memory holds no more than that.
 func TestManyHostsPassThroughASmallWindow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	f := newFixture(t, QueueOptions{Window: 8})
 	var urls []string

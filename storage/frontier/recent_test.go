@@ -89,6 +89,9 @@ func TestRepeatsKeepWhatTheyHaveRoomFor(t *testing.T) {
 // of its round and from no further away. It stays so through new rounds, and rules by which URLs are taken off the
 // queue.
 func TestTheRepeatsAgreeWithTheRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	const urls, crawls = 60, 4
 	for seed := range testutil.Seeds(10) {

@@ -14,6 +14,9 @@ import (
 
 // Busy hosts, of which none ever waits or runs out of URLs, share a window that holds few of them.
 func TestHostsBeyondTheWindowGetTheirTurn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	const rounds = 3
 	for order, hosts := range map[Order]int{BreadthFirst: 100, DepthFirst: 12, BestFirst: 12} {

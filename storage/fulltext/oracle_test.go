@@ -84,6 +84,9 @@ func randomWords(r *rand.Rand) []string {
 // TestQueriesFindWhatTheySay compares what random queries find in many segments with what a plain reading of
 // each document finds.
 func TestQueriesFindWhatTheySay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 2))
 	s, err := Open(filepath.Join(t.TempDir(), "fulltext"), Options{})

@@ -110,6 +110,9 @@ func mustAnswerAlike(t *testing.T, one *Store, parts Ask, q Query) {
 
 // What is found in parts, its order, scores and facets are those of one index of all documents.
 func TestPartsAnswerAsOneIndex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 7))
 	var documents []Document
@@ -153,6 +156,9 @@ func TestPartsAnswerAsOneIndex(t *testing.T) {
 
 // Pages of real texts, divided by the first part of their paths, are found in the order in which one index finds them.
 func TestPartsOfARealSiteAnswerAsOneIndex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	var documents []Document
 	pages(t, func(d Document) {

@@ -184,6 +184,9 @@ var damages = []struct {
 }
 
 func TestCheckFindsAndRepairsDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	eachCompression(t, checkFindsAndRepairsDamage)
 }
 

@@ -85,6 +85,9 @@ func damagedStore(t testing.TB) (*Store, model, damaging) {
 
 // Each damage is found, and named; repaired, the store is sound, and holds what it held but for what the damage lost.
 func TestDamageIsFoundAndRepaired(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	short := func(_, value []byte) bool { return len(value) < longText && value[0] == '<' }
 	for name, c := range map[string]struct {

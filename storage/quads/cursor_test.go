@@ -13,6 +13,9 @@ import (
 
 // A cursor finds the same wherever it was before, and however much of that was read.
 func TestACursorIsSoughtOverAndOver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 4))
 	s := open(t, vfs.NewMem())

@@ -13,6 +13,9 @@ import (
 
 // Beyond what is counted, an estimate is within a factor of three of the truth, once quads are in tables.
 func TestEstimates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	s := open(t, vfs.NewMem())
 	g := &webrace.Graph{Whole: true}
