@@ -42,6 +42,8 @@ func checkFormat(dir string, o Options) error {
 		return &FormatError{Dir: dir, Found: found}
 	case found == Format:
 		return endMigration(dir, o)
+	case found == 0 && o.ReadOnly && o.Scratch != "":
+		return nil // all its stores are made there
 	case found == 0 && o.ReadOnly:
 		return fmt.Errorf("%s is no data directory: it has no file named format", dir)
 	case found == 0:
@@ -112,9 +114,18 @@ func mendFormat(dir string) error {
 	return errors.Join(err, held.release())
 }
 
+// isNew reports whether a directory was made to become a data directory, and holds no store yet.
+func isNew(dir string) bool {
+	found, err := readFormat(dir)
+	return found == 0 && err == nil && !holdsStores(dir)
+}
+
 // UpToDate reports whether a directory, and the tables in it, are of the current format: whether it can be opened for
-// reading alone.
+// reading alone, and with [Options.Scratch] if it is new.
 func UpToDate(dir string) bool {
+	if isNew(dir) {
+		return true
+	}
 	found, err := readFormat(dir)
 	underway, err2 := migrationUnderWay(dir)
 	if err != nil || err2 != nil || found != Format || underway != 0 {

@@ -53,6 +53,8 @@ func (o Owner) String() string {
 	return s
 }
 
+const lockFile = "lock"
+
 // lock is the ownership of a data directory. The kernel holds it for the open file, and lets go of it
 // however the process ends; the file itself stays, because removing it would let two owners lock two
 // files of one name. A process that only reads shares it with others that do.
@@ -84,7 +86,7 @@ func acquire(dir string, shared bool) (*lock, error) {
 }
 
 func tryAcquire(dir string, shared bool) (*lock, error) {
-	path := filepath.Join(dir, "lock")
+	path := filepath.Join(dir, lockFile)
 	flags := os.O_RDWR | os.O_CREATE
 	if shared {
 		flags = os.O_RDONLY

@@ -150,6 +150,9 @@ func Open(dir string, o Options) (*Dir, error) {
 			return nil, fmt.Errorf("create data directory: %w", err)
 		}
 	}
+	if o.ReadOnly && o.Scratch != "" && isNew(dir) {
+		_ = private.Touch(filepath.Join(dir, lockFile)) // for who takes the directory meanwhile; on media that cannot be written nobody does
+	}
 	held, err := acquire(dir, o.ReadOnly)
 	if err != nil {
 		return nil, err
@@ -260,7 +263,7 @@ func disk(fs vfs.FS) vfs.FS {
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
 // Owner returns who holds the directory.
-func (d *Dir) Owner() Owner { return readOwner(d.Path("lock")) }
+func (d *Dir) Owner() Owner { return readOwner(d.Path(lockFile)) }
 
 // Frontier returns the store of the URLs to be fetched.
 func (d *Dir) Frontier() (*frontier.Store, error) { return ready(d, &d.frontier) }

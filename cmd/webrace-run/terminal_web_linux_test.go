@@ -200,11 +200,12 @@ func TestTerminalObeysNothingOfTheWeb(t *testing.T) {
 
 	// While a crawl runs, its process runs the commands, and can be looked into.
 	crawl, crawled := start("webrace-run", append([]string{"crawl", site + "/", "--depth", "3", "--log-level", "debug"}, options...)...)
+	var told, known string
 	waitFor(t, func() bool {
-		told, _ := w.store("aci", "list")
-		known, _ := w.store("explain", site+"/title", "ann")
+		told, _ = w.store("aci", "list")
+		known, _ = w.store("explain", site+"/title", "ann")
 		return strings.Contains(told, "/title") && !strings.Contains(known, "not in the object cache")
-	}, func() string { return "nothing is told of /title" })
+	}, func() string { return fmt.Sprintf("nothing is told of /title: %s\n%s\n%s", told, known, crawl.said()) })
 	tap, tapped := start("webrace-run", "tap", "normalize", "--where", `url endsWith "/slow"`, "--limit", "1", "--body")
 	tap.waitUntil("watching")
 	mustSay(t, at("webrace-store", "explain", site+"/title", "ann"), shown("title"))
