@@ -3,7 +3,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,15 +16,13 @@ import (
 	"github.com/webrace/webrace/storage/quads"
 )
 
-var killAllQuads = flag.Bool("kill.allquads", false, "let TestKillQuads crawl all plugins, and not only the smaller packages: it takes minutes")
-
 const quadKills = 10
 
 // A crawl of RDF is killed at random moments. In the end its quads are those of a crawl that nothing happened to, and
 // what was done before a kill is not asked for again.
 func TestKillQuads(t *testing.T) {
 	t.Parallel()
-	site := startRDFSite(t, func(folder string) bool { return *killAllQuads || folder != "lsp-plugins.lv2" })
+	site := startRDFSite(t, func(folder string) bool { return *allQuads || folder != "lsp-plugins.lv2" })
 	undisturbed := t.TempDir()
 	mustSucceed(t, site.crawl(t, undisturbed, "frontier.fresh=1h"))
 	fetched, _ := site.requests(t, 0)
