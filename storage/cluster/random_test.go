@@ -275,8 +275,12 @@ type process struct {
 
 func (s *schedule) start(node int) *process {
 	s.t.Helper()
-	c, err := Open(s.t.Context(), s.url, node, Options{
-		Place: fmt.Sprint("place", node), Retry: retry, Logger: slog.New(slog.DiscardHandler), askEvery: s.every, lookEvery: s.every,
+	var c *Cluster
+	err := retry(s.t.Context(), func() (err error) { // a node that finds the database away is started again
+		c, err = Open(s.t.Context(), s.url, node, Options{
+			Place: fmt.Sprint("place", node), Retry: retry, Logger: slog.New(slog.DiscardHandler), askEvery: s.every, lookEvery: s.every,
+		})
+		return control.AsAway("the server", err)
 	})
 	if err != nil {
 		s.t.Fatal(err)
