@@ -69,6 +69,9 @@ func startCrawl(t *testing.T) (run *pipeline.Run, arrived *atomic.Int64) {
 // A thousand taps are asked for at once, each with a condition that would cost seconds a page: the crawl goes on at its
 // pace, by the processor time that a page costs the process with taps and without, in turns.
 func TestEndpointBearsAThousandCostlyTaps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compares what pages cost: not in short mode")
+	}
 	run, arrived := startCrawl(t)
 	h := New()
 	h.Show(map[string]*pipeline.Run{"toy": run})
