@@ -53,6 +53,9 @@ func TestVersionsThatAreWaitedForAreKnown(t *testing.T) {
 }
 
 func TestOldACIsExpireAndAreTrimmedAndNeverComeBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	const count = 1200 // several batches
 	s := open(t)

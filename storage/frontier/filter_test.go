@@ -15,7 +15,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/storage/fsck"
 )
 
@@ -296,7 +295,11 @@ func TestAFilterIsReadOnce(t *testing.T) {
 // accepted is what is new by a map.
 func TestOffersAgreeWithAMap(t *testing.T) {
 	t.Parallel()
-	for seed := range testutil.Seeds(12) {
+	seeds := uint64(12)
+	if testing.Short() {
+		seeds = 1 // which takes the race detector half a minute
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 6))

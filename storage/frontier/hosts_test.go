@@ -356,6 +356,9 @@ func TestManyHostsPassThroughASmallWindow(t *testing.T) {
 }
 
 func TestAHostWithManyURLsKeepsAFewInMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	f := newFixture(t, QueueOptions{MaxLeases: 1 << 20})
 	f.seed(2, pages("a", 20_000)...)

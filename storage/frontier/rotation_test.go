@@ -73,6 +73,9 @@ func TestATurnHasAnEndInEveryOrder(t *testing.T) {
 }
 
 func TestUrgenciesShareAlsoWhereHostsRotate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	f := newFixture(t, QueueOptions{Window: 2})
 	for u := 1; u <= 3; u++ {

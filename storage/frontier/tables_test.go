@@ -30,6 +30,9 @@ func TestFiltersLeaveOutWhatIsNotLookedUpInVain(t *testing.T) {
 
 // Tables of an earlier release, which had one filter for all keys, are read, and it reads those of this one.
 func TestTablesAreReadWithFiltersOfAnotherRelease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	now := func(fs vfs.FS) pebbledb.Options {
 		return databaseOptions(Options{FS: fs, Cache: 1 << 20, Logger: slog.New(slog.DiscardHandler)})

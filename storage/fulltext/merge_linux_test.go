@@ -47,6 +47,9 @@ func (r *residents) now() (bytes int) {
 }
 
 func TestAMergeLetsGoOfWhatItHasRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	dir := t.TempDir()
 	store, err := Open(filepath.Join(dir, "index"), Options{})
 	if err != nil {

@@ -110,6 +110,9 @@ func someDocuments(r *rand.Rand, n int) (documents []Document) {
 }
 
 func TestSegmentsAreMadeAsByTheLibrary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 2, 9, 100, mostDocuments} {

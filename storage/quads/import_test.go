@@ -125,6 +125,9 @@ func randomContextAt(rng *rand.Rand, url string) Context {
 
 // What is in several parts of a large import is one context in the end, and what it said before is gone.
 func TestImportInParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	s := open(t, vfs.NewMem())
 	durably(t, s, Context{URL: "http://a.example/", Version: 3, At: someTime}, &webrace.Graph{Whole: true, Triples: []webrace.Triple{
