@@ -21,21 +21,30 @@ import (
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/remote"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/internal/testutil/postgres"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// certificates makes an authority, and what it signs for nodes on this machine, by the commands of the page. It returns
-// the option by which a node shows its certificate.
-func certificates(t *testing.T, nodes ...string) func(node string) string {
+// certificates makes an authority, and what it signs for nodes at addresses of this machine, by the commands of the page.
+// It returns the option by which a node shows its certificate.
+func certificates(t *testing.T, addresses []string, nodes ...string) func(node string) string {
 	t.Helper()
 	if _, err := exec.LookPath("openssl"); err != nil {
 		t.Skip("needs openssl: apt-get install openssl")
 	}
 	dir := t.TempDir()
 	commands := fenced(readFile(t, "../../docs/cluster.md"), "sh")[1]
-	for _, replaced := range [][2]string{{"webrace-0 webrace-1", strings.Join(nodes, " ")}, {"DNS:$node", "IP:127.0.0.1"}} {
+	var hosts []string
+	for _, address := range addresses {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts = append(hosts, "IP:"+host)
+	}
+	for _, replaced := range [][2]string{{"webrace-0 webrace-1", strings.Join(nodes, " ")}, {"DNS:$node", strings.Join(hosts, ",")}} {
 		if !strings.Contains(commands, replaced[0]) {
 			t.Fatalf("the page has no %s any more", replaced[0])
 		}
@@ -53,23 +62,17 @@ func certificates(t *testing.T, nodes ...string) func(node string) string {
 // reachable gives the nodes addresses.
 func (c *clusterOf) reachable() {
 	c.t.Helper()
-	shows := certificates(c.t, "node-0", "node-1", "node-2")
+	var addresses []string
+	for range c.nodes {
+		addresses = append(addresses, testutil.FreeAddress(c.t))
+	}
+	shows := certificates(c.t, addresses, "node-0", "node-1", "node-2")
 	for i, config := range c.nodes {
 		node := fmt.Sprintf("node = %d\n", i)
-		address := fmt.Sprintf("%saddress = \"https://%s\"\n%s", node, freeAddress(c.t), shows(fmt.Sprint("node-", i)))
+		address := fmt.Sprintf("%saddress = \"https://%s\"\n%s", node, addresses[i], shows(fmt.Sprint("node-", i)))
 		text := strings.Replace(readFile(c.t, config), node, address, 1)
 		writeFile(c.t, config, text)
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // farApart makes the nodes ones on machines of their own, as far as their partitions are asked for.
@@ -296,11 +299,11 @@ func (c *clusterOf) mustRefuseStrangers() {
 	text := readFile(c.t, c.nodes[0])
 	own := regexp.MustCompile(`tls = .*\n`).FindString(text)
 	ca := regexp.MustCompile(`ca = "[^"]*"`)
-	stranger := ca.ReplaceAllString(certificates(c.t, "stranger")("stranger"), ca.FindString(own))
+	stranger := ca.ReplaceAllString(certificates(c.t, []string{"127.0.0.1:1"}, "stranger")("stranger"), ca.FindString(own))
 	config := filepath.Join(c.t.TempDir(), "stranger.toml")
 	writeFile(c.t, config, strings.Replace(text, own, stranger, 1))
 	out, complaints, err := webraceRun("store", "frontier", "stats", "--config", config)
-	if err == nil || !strings.Contains(complaints, "node 1 (https://127.0.0.1:") || !strings.Contains(complaints, "node 2 (https://127.0.0.1:") {
+	if err == nil || !strings.Contains(complaints, "node 1 (https://127.") || !strings.Contains(complaints, "node 2 (https://127.") {
 		c.t.Errorf("who has another authority's certificate is told\n%s\n%s\n%v", out, complaints, err)
 	}
 	address := regexp.MustCompile(`https://[^"]*`).FindString(readFile(c.t, c.nodes[1]))
@@ -315,7 +318,7 @@ func (c *clusterOf) mustTellWhoIsAway() {
 	c.t.Helper()
 	for _, args := range [][]string{{"cache", "ls"}, {"search", "tea"}, {"frontier", "stats"}, {"urd", "list"}} {
 		out, complaints, err := webraceRun(append([]string{"store", "--config", c.nodes[0]}, args...)...)
-		if out == "" || !strings.Contains(complaints, "node 1 (https://127.0.0.1:") || !strings.Contains(complaints, "missing is what partition 01 has") {
+		if out == "" || !strings.Contains(complaints, "node 1 (https://127.") || !strings.Contains(complaints, "missing is what partition 01 has") {
 			c.t.Errorf("%v: while a node is down it says\n%s\n%s\n%v", args, out, complaints, err)
 		}
 	}
