@@ -27,8 +27,8 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// certificates makes an authority, and what it signs for nodes at addresses of this machine, by the commands of the page.
-// It returns the option by which a node shows its certificate.
+// certificates makes an authority, and what it signs for nodes at addresses of this machine, by the commands of the
+// page. It returns the option by which a node shows its certificate.
 func certificates(t *testing.T, addresses []string, nodes ...string) func(node string) string {
 	t.Helper()
 	if _, err := exec.LookPath("openssl"); err != nil {
