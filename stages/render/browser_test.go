@@ -213,6 +213,9 @@ func TestWhatIsMissingIsSaidAtTheStart(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts many browsers")
+	}
 	lent := &pipeline.Resources{}
 	pipeline.Provide[httpclient.SubresourceFetcher](lent, fetcher(func(context.Context, httpclient.SubresourceRequest) (*httpclient.Subresource, error) {
 		return &httpclient.Subresource{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/javascript"}}, Body: []byte("1")}, nil

@@ -14,6 +14,9 @@ import (
 
 // TestScreenshots looks at what pages look like, all of them and what is seen of them at first.
 func TestScreenshots(t *testing.T) {
+	if testing.Short() {
+		t.Skip("browsers that draw pages: not in short mode")
+	}
 	t.Parallel()
 	s := newSite(t)
 	s.page("/tall", `<style>body { margin: 0; background: #fff } div { position: absolute }</style>

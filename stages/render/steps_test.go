@@ -39,6 +39,9 @@ func shop(s *site) {
 }
 
 func TestSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("browsers that wait for pages: not in short mode")
+	}
 	t.Parallel()
 	s := newSite(t)
 	shop(s)
@@ -69,6 +72,9 @@ func TestSteps(t *testing.T) {
 
 // TestStepsThatCannotBeDone has pages with a step that cannot be done, each for a reason of its own.
 func TestStepsThatCannotBeDone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("browsers that wait for pages: not in short mode")
+	}
 	t.Parallel()
 	s := newSite(t)
 	shop(s)
