@@ -145,6 +145,9 @@ func TestEndpointLetsIn(t *testing.T) {
 
 // A page elsewhere tries everything that a browser offers it: nothing of it comes in, in a real browser.
 func TestForeignPagesInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser computes: not in short mode")
+	}
 	t.Parallel()
 	b := openBrowser(t, "MAP evil.example 127.0.0.1")
 	h, _ := everything(t, start(t, busyGraph("toy", toyOptions{})))

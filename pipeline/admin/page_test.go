@@ -34,6 +34,9 @@ const (
 )
 
 func TestThePageInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser computes: not in short mode")
+	}
 	t.Parallel()
 	b := openBrowser(t)
 	options := toyOptions{Note: `<img src=x onerror=alert(1)>`, Token: pipeline.NewSecret("hush")}

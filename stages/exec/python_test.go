@@ -96,6 +96,9 @@ func TestPython(t *testing.T) {
 }
 
 func TestPythonConforms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("Python computes: not in short mode")
+	}
 	stagetest.Run(t, stagetest.Case{Type: "exec", Options: python(t, shout), Inputs: []any{page("a"), page("b"), page("quiet")}})
 }
 

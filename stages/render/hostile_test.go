@@ -133,6 +133,9 @@ func TestNoPageReachesWhatItMayNot(t *testing.T) {
 }
 
 func TestPagesThatNeverEndAreTakenAsTheyAre(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser waits: not in short mode")
+	}
 	t.Parallel()
 	s := newSite(t).
 		page("/loop", `<p>before</p><script>for (;;) {}</script>`).

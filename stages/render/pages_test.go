@@ -159,6 +159,9 @@ var pageCases = []pageCase{
 
 // TestPages renders all pages in one run: a browser takes long to start.
 func TestPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser computes: not in short mode")
+	}
 	t.Parallel()
 	s := newSite(t)
 	var paths []string

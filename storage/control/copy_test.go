@@ -100,6 +100,9 @@ func fill(t *testing.T, s *control.Store) {
 
 // A store is copied to another engine and back, into an empty one alone, and goes on as if nothing had happened.
 func TestAStoreIsCopiedToAnotherEngineAndBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	server := postgres.New(t, postgres.Options{})
 	ctx := t.Context()

@@ -10,6 +10,9 @@ import (
 
 // What is looked up as if it were new is found as by any other way, wherever in the index it lies.
 func TestAKeyThatIsHeldToBeNewIsFoundWhereItIsNot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	t.Parallel()
 	s := opened(t, Options{})
 	key := func(i int) []byte { return tombstoneKey(fmt.Sprint("http://a.org/", i)) }
