@@ -57,7 +57,10 @@ func newAccount(t *testing.T, database string) *account {
 	}
 	a.mortalCluster = newMortalCluster(t, database, f, f.write(urds), quotaNodes, "--continuous",
 		"--set", "frontier.fresh=0s", "--set", "urds.policy=fixed", "--set", fmt.Sprint("urds.quota=", quotaOfAnn))
-	a.store(0, "owner", "quota", "bob", "9000000")
+	a.until("bob has a quota", func() bool { // a node that starts has its data directory, and answers nobody yet
+		_, _, err := webraceRun("store", "owner", "quota", "bob", "9000000", "--config", a.nodes[0])
+		return err == nil
+	})
 	return a
 }
 
@@ -105,10 +108,14 @@ func (a *account) askedFor(owner string) (n int) {
 	return n
 }
 
-// used is what was charged to ann today, as any node says.
+// used is what was charged to ann today, as any node says; 0 while that one starts.
 func (a *account) used() float64 {
 	a.t.Helper()
-	for line := range strings.Lines(a.store(1, "owner", "list")) {
+	list, _, err := webraceRun("store", "owner", "list", "--config", a.nodes[1])
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(list) {
 		if fields := strings.Fields(line); len(fields) == 5 && fields[0] == "ann" {
 			used, err := strconv.ParseFloat(fields[3], 64)
 			if err != nil {
