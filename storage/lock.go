@@ -112,6 +112,18 @@ func tryAcquire(dir string, shared bool) (*lock, error) {
 	return &lock{f, shared}, nil
 }
 
+// OwnerOf returns which process owns a data directory, or false if none does. Who may not look is told that none does.
+func OwnerOf(dir string) (owner Owner, owned bool) {
+	l, err := tryAcquire(dir, true)
+	if locked := new(LockedError); errors.As(err, &locked) {
+		return locked.Owner, !locked.Readers
+	}
+	if err == nil {
+		_ = l.release() // it ends with the file, which is closed
+	}
+	return Owner{}, false
+}
+
 // whoHolds returns by whom a directory is held that could not be locked. An owner that was killed is still named in the
 // file: readers are told from an owner by sharing the lock with them.
 func whoHolds(f *os.File, dir, path string) (*LockedError, error) {

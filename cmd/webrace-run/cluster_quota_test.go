@@ -57,22 +57,8 @@ func newAccount(t *testing.T, database string) *account {
 	}
 	a.mortalCluster = newMortalCluster(t, database, f, f.write(urds), quotaNodes, "--continuous",
 		"--set", "frontier.fresh=0s", "--set", "urds.policy=fixed", "--set", fmt.Sprint("urds.quota=", quotaOfAnn))
-	a.until("bob has a quota", func() bool {
-		_, ok := a.ask(0, "owner", "quota", "bob", "9000000")
-		return ok
-	})
+	a.store(0, "owner", "quota", "bob", "9000000")
 	return a
-}
-
-// ask runs a command at a node, and reports whether that one is there. While it starts it has its data directory, and
-// answers nobody yet.
-func (a *account) ask(node int, args ...string) (out string, ok bool) {
-	a.t.Helper()
-	out, complaints, err := webraceRun(append(append([]string{"store"}, args...), "--config", a.nodes[node])...)
-	if err != nil && !strings.Contains(complaints, "is in use by process") {
-		a.t.Fatalf("%v: %v\n%s", args, err, complaints)
-	}
-	return out, err == nil
 }
 
 // siteOf returns a site that a node has.
@@ -119,11 +105,10 @@ func (a *account) askedFor(owner string) (n int) {
 	return n
 }
 
-// used is what was charged to ann today, as any node says; 0 while that one starts.
+// used is what was charged to ann today, as any node says.
 func (a *account) used() float64 {
 	a.t.Helper()
-	list, _ := a.ask(1, "owner", "list")
-	for line := range strings.Lines(list) {
+	for line := range strings.Lines(a.store(1, "owner", "list")) {
 		if fields := strings.Fields(line); len(fields) == 5 && fields[0] == "ann" {
 			used, err := strconv.ParseFloat(fields[3], 64)
 			if err != nil {

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,9 +21,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/remote"
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/internal/urlnorm"
-	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/config"
-	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/cluster"
 	"github.com/webrace/webrace/storage/control"
 )
@@ -183,7 +180,7 @@ func (p *parts) connect(ctx context.Context, part *remote.Part) (net.Conn, error
 		}
 		return conn, nil
 	}
-	conn, err := admin.Dial(ctx, filepath.Join(cli.PartitionDir(data, part.Partition), storage.SocketName))
+	conn, err := dialOwner(ctx, cli.PartitionDir(data, part.Partition))
 	if err != nil {
 		return nil, nil
 	}

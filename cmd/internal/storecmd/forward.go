@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -45,7 +47,7 @@ func askOwner(c *cobra.Command, globals *cli.Globals, args []string, path string
 	if err != nil {
 		return nil
 	}
-	conn, err := admin.Dial(c.Context(), filepath.Join(data, storage.SocketName))
+	conn, err := dialOwner(c.Context(), data)
 	if err != nil {
 		return nil
 	}
@@ -64,6 +66,35 @@ func askOwner(c *cobra.Command, globals *cli.Globals, args []string, path string
 		return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("ask the process that has %s open: %w", data, err)}
 	}
 	return &cli.Error{Status: status}
+}
+
+const (
+	startsWithin = 10 * time.Second // in which a process that has taken its data directory should answer
+	startsPoll   = 10 * time.Millisecond
+)
+
+// dialOwner connects to the process that owns a data directory, if one does and answers. One that has just begun has the
+// directory before it answers, so it is waited for.
+func dialOwner(ctx context.Context, data string) (net.Conn, error) {
+	for began := time.Now(); ; {
+		conn, err := admin.Dial(ctx, filepath.Join(data, storage.SocketName))
+		if err == nil {
+			return conn, nil
+		}
+		owner, owned := storage.OwnerOf(data)
+		since := began // of one that has not said yet which it is
+		if owner.Since.Before(began) && owner.PID != 0 {
+			since = owner.Since
+		}
+		if !owned || time.Since(since) > startsWithin {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(startsPoll):
+		}
+	}
 }
 
 func screen(stream any) remote.Screen {

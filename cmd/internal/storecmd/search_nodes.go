@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -18,8 +17,6 @@ import (
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/remote"
-	"github.com/webrace/webrace/pipeline/admin"
-	"github.com/webrace/webrace/storage"
 )
 
 // SearchPath is where a node answers searches of its partitions: a searchAsk as JSON by a searchReply. Unlike
@@ -55,8 +52,8 @@ func (s *searchedNodes) client(p *parts, node int) (*nodeClient, error) {
 	where, dial := p.dirOf(node), (func(context.Context) (net.Conn, error))(nil)
 	isHere := where != ""
 	if isHere {
-		socket := filepath.Join(where, storage.SocketName)
-		dial = func(ctx context.Context) (net.Conn, error) { return admin.Dial(ctx, socket) }
+		data := where
+		dial = func(ctx context.Context) (net.Conn, error) { return dialOwner(ctx, data) }
 	} else {
 		var err error
 		if dial, err = p.dialer(node); err != nil {
