@@ -266,7 +266,7 @@ func TestPairs(t *testing.T) {
 		sync.Mutex
 		ran, refused, idle int
 	}
-	turns := make(chan struct{}, 32)
+	turns, browsers := make(chan struct{}, 32), make(chan struct{}, 2)
 	var running sync.WaitGroup
 	for _, p := range all {
 		g, err := w.lint(p)
@@ -280,6 +280,10 @@ func TestPairs(t *testing.T) {
 		turns <- struct{}{}
 		running.Go(func() {
 			defer func() { <-turns }()
+			if strings.Contains(p.config, `type = "render"`) { // a processor has enough to do with one that starts
+				browsers <- struct{}{}
+				defer func() { <-browsers }()
+			}
 			came, err := w.run(t.Context(), g)
 			if err != nil {
 				t.Errorf("%s: %v\n%s", p.name, err, p.config)

@@ -87,7 +87,9 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 	limit := time.AfterFunc(startTimeout, giveUp)
 	abandon := context.AfterFunc(ctx, giveUp)
 	err = chromedp.Do(root)
-	limit.Stop()
+	if late := !limit.Stop(); late && err != nil {
+		err = fmt.Errorf("it does not answer within %v: %w", startTimeout, err)
+	}
 	abandon()
 	if c := chromedp.FromContext(root); c.Browser != nil {
 		b.process, b.lost = c.Browser.Process(), c.Browser.LostConnection

@@ -4,8 +4,15 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	_ "embed"
 	"fmt"
 )
+
+// newTables makes in one go what the migrations come to, which takes a fifth of their time. It is written by
+// go test -run TestNewTables -update.
+//
+//go:embed tables.sql
+var newTables string
 
 // migrations lead from each version of the tables to the next; the database keeps its version in
 // user_version. Beside the XML there are columns for what is looked up, and for nothing else: another can be
@@ -289,7 +296,12 @@ func (s *Store) migrate(ctx context.Context) error {
 		return nil
 	}
 	return s.options.Retry(ctx, func() error {
-		return s.transact(ctx, func(tx *sql.Tx) error { return migrateFrom(ctx, tx, version) })
+		return s.transact(ctx, func(tx *sql.Tx) error {
+			if version == 0 {
+				return makeTables(ctx, tx)
+			}
+			return migrateFrom(ctx, tx, version)
+		})
 	})
 }
 
@@ -308,6 +320,18 @@ func migrateFrom(ctx context.Context, tx *sql.Tx, version int) error {
 			return fmt.Errorf("migrate tables from version %d: %w", version, err)
 		}
 	}
+	return setVersion(ctx, tx, version)
+}
+
+// makeTables makes all tables in a database that has none.
+func makeTables(ctx context.Context, tx *sql.Tx) error {
+	if _, err := tx.ExecContext(ctx, newTables); err != nil {
+		return fmt.Errorf("make tables: %w", err)
+	}
+	return setVersion(ctx, tx, len(migrations))
+}
+
+func setVersion(ctx context.Context, tx *sql.Tx, version int) error {
 	_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
 	return err
 }

@@ -73,8 +73,8 @@ const (
 	startsPoll   = 10 * time.Millisecond
 )
 
-// dialOwner connects to the process that owns a data directory, if one does and answers. One that has just begun has the
-// directory before it answers, so it is waited for.
+// dialOwner connects to the process that owns a data directory, if one does and answers. One that has just begun has
+// the directory before it answers, so it is waited for.
 func dialOwner(ctx context.Context, data string) (net.Conn, error) {
 	for began := time.Now(); ; {
 		conn, err := admin.Dial(ctx, filepath.Join(data, storage.SocketName))

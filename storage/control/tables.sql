@@ -1,0 +1,186 @@
+-- Written by go test -run TestNewTables -update: what the migrations come to.
+
+CREATE TABLE aci (
+	seq       INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again, so that cursors never skip
+	id        TEXT NOT NULL UNIQUE,
+	xml       BLOB NOT NULL,
+	nodes     BLOB NOT NULL,
+	urd       TEXT NOT NULL,
+	owner     TEXT NOT NULL,
+	url       TEXT NOT NULL,
+	time      INTEGER NOT NULL,
+	retrieved INTEGER NOT NULL DEFAULT 0 -- when it was taken or expired; 0 while it waits
+, version INTEGER NOT NULL DEFAULT 0);
+
+CREATE INDEX aci_ageing    ON aci (time) WHERE retrieved = 0;
+
+CREATE INDEX aci_owner   ON aci (owner, seq);
+
+CREATE INDEX aci_retrieved ON aci (retrieved) WHERE retrieved > 0;
+
+CREATE INDEX aci_time    ON aci (time);
+
+CREATE INDEX aci_urd     ON aci (urd, seq);
+
+CREATE INDEX aci_url       ON aci (url, version, retrieved);
+
+CREATE INDEX aci_waiting ON aci (owner, seq) WHERE retrieved = 0;
+
+CREATE TABLE budget ( -- those that were given; of the owner '' that of all others
+	owner    TEXT PRIMARY KEY,
+	alerts   INTEGER NOT NULL, -- ACIs sent a day; 0 is no limit, as of the others
+	urds     INTEGER NOT NULL,
+	keywords INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE counter (
+	name  TEXT PRIMARY KEY,
+	value INTEGER NOT NULL
+) WITHOUT ROWID;
+INSERT INTO counter VALUES ('by_text', 0);
+INSERT INTO counter VALUES ('checks', 0);
+INSERT INTO counter VALUES ('day', 0);
+INSERT INTO counter VALUES ('day_seq', 0);
+INSERT INTO counter VALUES ('quotas', 0);
+INSERT INTO counter VALUES ('revision', 0);
+
+CREATE TABLE cursor (
+	name     TEXT PRIMARY KEY,
+	position INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE dead_letter (
+	n        INTEGER PRIMARY KEY,
+	id       TEXT NOT NULL UNIQUE,
+	time     INTEGER NOT NULL,
+	pipeline TEXT NOT NULL,
+	stage    TEXT NOT NULL,
+	error    TEXT NOT NULL,
+	attempts INTEGER NOT NULL,
+	kind     TEXT NOT NULL,
+	item     BLOB NOT NULL,
+	replay   INTEGER NOT NULL DEFAULT 0 -- 1: to be processed again
+);
+
+CREATE TABLE keyword (
+	key TEXT NOT NULL,
+	urd INTEGER NOT NULL, -- urd.n
+	PRIMARY KEY (key, urd)
+) WITHOUT ROWID;
+
+CREATE INDEX keyword_urd ON keyword (urd);
+
+CREATE TABLE mirror ( -- documents that are listed in an ACI of another
+	n       INTEGER PRIMARY KEY,
+	id      TEXT NOT NULL UNIQUE, -- that of the ACI which was not stored
+	seq     INTEGER NOT NULL, -- aci.seq of the one that was
+	url     TEXT NOT NULL,
+	version INTEGER NOT NULL
+);
+
+CREATE INDEX mirror_seq ON mirror (seq, url);
+
+CREATE INDEX mirror_url ON mirror (url, version);
+
+CREATE TABLE notice ( -- the days of which owners were told that ACIs were withheld
+	owner TEXT NOT NULL,
+	day   INTEGER NOT NULL,
+	PRIMARY KEY (owner, day)
+) WITHOUT ROWID;
+
+CREATE TABLE owner (
+	name  TEXT PRIMARY KEY,
+	quota INTEGER NOT NULL -- requests a day
+) WITHOUT ROWID;
+
+CREATE TABLE removed (
+	id       TEXT PRIMARY KEY,
+	revision INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX removed_revision ON removed (revision);
+
+CREATE TABLE secret (
+	name    TEXT PRIMARY KEY,
+	kind    TEXT NOT NULL,
+	key     TEXT NOT NULL, -- the id of the key that it is encrypted under
+	sealed  BLOB NOT NULL, -- nonce and AES-256-GCM
+	created INTEGER NOT NULL,
+	changed INTEGER NOT NULL
+, bounds TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
+
+CREATE TABLE shown ( -- what owners were shown with ACIs, as fingerprints; hashes of them and the URD
+	seq      INTEGER PRIMARY KEY, -- aci.seq
+	document INTEGER NOT NULL, -- a hash of URL and credentials
+	text     INTEGER NOT NULL, -- all that was shown
+	matched  INTEGER NOT NULL,
+	likeness INTEGER NOT NULL -- of all that was shown: no hash
+);
+
+CREATE INDEX shown_matched ON shown (matched);
+
+CREATE INDEX shown_text    ON shown (text);
+
+CREATE TABLE trimmed ( -- the ids of ACIs that were removed, so that they are not sent again
+	id TEXT PRIMARY KEY
+, url     TEXT    NOT NULL DEFAULT '', version INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+
+CREATE TABLE trimmed_today ( -- how many ACIs that came today were removed since
+	owner TEXT PRIMARY KEY,
+	count INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE urd (
+	n            INTEGER PRIMARY KEY,
+	id           TEXT NOT NULL UNIQUE,
+	owner        TEXT NOT NULL,
+	uri          TEXT NOT NULL,
+	crawl        TEXT NOT NULL, -- empty when it starts none
+	start        TEXT NOT NULL, -- of the crawl; empty when it is the uri
+	protocol     TEXT NOT NULL,
+	host         TEXT NOT NULL, -- empty when it names none
+	urgency      INTEGER NOT NULL,
+	revision     INTEGER NOT NULL,
+	interest     INTEGER NOT NULL, -- the revision at which what is matched for it last changed
+	check_time   INTEGER NOT NULL DEFAULT 0, -- when a check was last asked for
+	check_number INTEGER NOT NULL DEFAULT 0, -- the counter of checks then
+	nodes        BLOB NOT NULL -- the XML as a table, which XPath walks and URDs are read from
+, keywords INTEGER NOT NULL DEFAULT 0);
+
+CREATE INDEX urd_check    ON urd (check_number) WHERE check_number > 0;
+
+CREATE INDEX urd_crawl    ON urd (crawl);
+
+CREATE INDEX urd_holding ON urd (owner, keywords);
+
+CREATE INDEX urd_host     ON urd (host);
+
+CREATE INDEX urd_owner    ON urd (owner);
+
+CREATE INDEX urd_revision ON urd (revision);
+
+CREATE INDEX urd_uri      ON urd (uri);
+
+CREATE TABLE urd_xml (
+	n   INTEGER PRIMARY KEY, -- urd.n
+	xml BLOB NOT NULL -- canonical: the truth; apart, so that nobody who looks for something reads it
+);
+
+CREATE TABLE usage (
+	day      TEXT NOT NULL,
+	owner    TEXT NOT NULL,
+	requests REAL NOT NULL,
+	PRIMARY KEY (day, owner)
+) WITHOUT ROWID;
+
+CREATE TABLE withheld ( -- ACIs beyond a budget
+	id        TEXT PRIMARY KEY,
+	owner     TEXT NOT NULL,
+	day       INTEGER NOT NULL, -- since 1970
+	relevance INTEGER NOT NULL,
+	xml       BLOB NOT NULL
+);
+
+CREATE INDEX withheld_day   ON withheld (day, owner);
+
+CREATE INDEX withheld_owner ON withheld (owner, day, relevance);
