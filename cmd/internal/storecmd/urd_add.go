@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ told of whatever others' crawls bring from under it.`,
   webrace-store urd add --url https://example.org/jobs --owner eleni --nonfilter --timing 1h
   webrace-store urd add --url https://example.org/rates --owner eleni --nonfilter --at "0 8 * * 1-5 Europe/Athens"
   webrace-store urd add --url https://example.org/boat --owner eleni --nonfilter --select '#price' --ignore 'regex:\d+ readers'`,
-		Args: cobra.NoArgs,
+		Args: flagsAlone,
 		RunE: func(c *cobra.Command, _ []string) error {
 			urd, err := flags.urd()
 			if err != nil {
@@ -67,6 +68,17 @@ told of whatever others' crawls bring from under it.`,
 	f.DurationVar(&flags.timing, "timing", 0, "the longest time between visits of the start, as 10m (default: left to the schedule)")
 	atFlag(f, &flags.at, "ask for the start at these times, and no others")
 	return c
+}
+
+// flagsAlone refuses an argument with what it was probably meant for.
+func flagsAlone(_ *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case strings.Contains(args[0], "://"):
+		return cli.Wrongf("%q is one argument too many: did you mean --url?", args[0])
+	}
+	return cli.Wrongf("%q is one argument too many: a URD is made of the flags; URDs in files are added by urd import", args[0])
 }
 
 func (f *urdFlags) urd() (*xmlschema.URD, error) {
