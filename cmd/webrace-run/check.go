@@ -15,6 +15,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/internal/descriptors"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/finding"
@@ -153,7 +154,7 @@ func (k *checker) check(ctx context.Context, loaded *config.Config) (finding.Lis
 		wrong := graph.Probe(ctx, pipeline.RunOptions{Resources: over.resources()}, k.limit)
 		switch variable := notSetUp(wrong); {
 		case len(wrong) == 0:
-			k.tell(name, cli.Count(len(graph.Stages), "stage")+", nothing in the way")
+			k.tell(name, wording.Count(len(graph.Stages), "stage")+", nothing in the way")
 		case k.unset != nil && variable != "":
 			k.tell(name, "not set up: "+variable+" is not set")
 		default:

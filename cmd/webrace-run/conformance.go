@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/codec"
 	"github.com/webrace/webrace/pipeline/config"
@@ -52,9 +53,9 @@ of them in work when it is told to end: --patience is for a stage that needs its
 				fmt.Fprintln(cli.Prose(c.OutOrStdout()), violation)
 			}
 			if len(broken) > 0 {
-				return fmt.Errorf("stage %s breaks %s", stage.Name, cli.Count(len(broken), "rule"))
+				return fmt.Errorf("stage %s breaks %s", stage.Name, wording.Count(len(broken), "rule"))
 			}
-			fmt.Fprintf(cli.Prose(c.OutOrStdout()), "stage %s keeps all rules, tried on %s\n", stage.Name, cli.Count(len(inputs), "item"))
+			fmt.Fprintf(cli.Prose(c.OutOrStdout()), "stage %s keeps all rules, tried on %s\n", stage.Name, wording.Count(len(inputs), "item"))
 			return nil
 		},
 	}

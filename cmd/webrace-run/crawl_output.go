@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 )
@@ -160,10 +161,10 @@ func (o *crawlOutput) end(failed error) error {
 		err = os.Rename(partName(o.path), o.path)
 	}
 	if err != nil {
-		fmt.Fprintf(o.reported, "  %s written to %s, which is not complete\n", cli.Count(o.written, "document"), partName(o.path))
+		fmt.Fprintf(o.reported, "  %s written to %s, which is not complete\n", wording.Count(o.written, "document"), partName(o.path))
 		return o.problem(err, failed)
 	}
-	fmt.Fprintf(o.reported, "  %s written to %s\n", cli.Count(o.written, "document"), o.path)
+	fmt.Fprintf(o.reported, "  %s written to %s\n", wording.Count(o.written, "document"), o.path)
 	return nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/webrace-run/demosite"
 	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/connections"
@@ -195,7 +196,7 @@ What a site says to machines: webrace-run demo %[4]s
 
 func showOwner(w io.Writer, owner string, acis []control.ACI) {
 	w = cli.Prose(w)
-	fmt.Fprintf(w, "\n%s was told of %s:\n", owner, cli.Count(len(acis), "page"))
+	fmt.Fprintf(w, "\n%s was told of %s:\n", owner, wording.Count(len(acis), "page"))
 	cli.SortByRelevance(acis)
 	for i, aci := range acis {
 		if i == shownAlerts {

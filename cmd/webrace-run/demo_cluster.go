@@ -21,6 +21,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/webrace-run/demosite"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/connections"
 	"github.com/webrace/webrace/storage"
@@ -251,7 +252,7 @@ func (d *clusterShow) compare(alone, parted map[string][]control.ACI) error {
 		if !slices.Equal(one, many) {
 			return fmt.Errorf("%s was told otherwise by one machine than by the cluster: %q, and %q", owner, one, many)
 		}
-		d.say("%s was told of %s by one machine, and of the same by the cluster, by the same ids.", owner, cli.Count(len(one), "page"))
+		d.say("%s was told of %s by one machine, and of the same by the cluster, by the same ids.", owner, wording.Count(len(one), "page"))
 	}
 	if len(alone) != len(parted) {
 		return fmt.Errorf("one machine told %d owners, and the cluster %d", len(alone), len(parted))

@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/remote"
 	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/cmd/webrace-run/demosite"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 )
@@ -94,7 +95,7 @@ func were(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing + " was"
 	}
-	return cli.Count(n, thing) + " were"
+	return wording.Count(n, thing) + " were"
 }
 
 // problems shows what could not be read: with the place in the document, and the rest of a page is not lost by it.

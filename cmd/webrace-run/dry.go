@@ -13,6 +13,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/watch"
 	"github.com/webrace/webrace/internal/terminal"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
@@ -142,7 +143,7 @@ func (d *dryRun) tellACIs(ctx context.Context, w io.Writer, dir *storage.Dir) er
 	for _, owner := range owners {
 		acis := told[owner]
 		cli.SortByRelevance(acis)
-		fmt.Fprintf(w, "%s would be told of %s:\n", owner, cli.Count(len(acis), "page"))
+		fmt.Fprintf(w, "%s would be told of %s:\n", owner, wording.Count(len(acis), "page"))
 		shown := acis[:min(len(acis), shownPages)]
 		for _, aci := range shown {
 			cli.PrintACI(w, aci.ACI)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/finding"
 )
@@ -60,13 +61,13 @@ something, is a warning.`,
 func showWarnings(c *cobra.Command, pipelines int, warnings finding.List) {
 	said := "nothing wrong"
 	if n := len(warnings); n > 0 {
-		said = cli.Count(n, "warning")
+		said = wording.Count(n, "warning")
 		if slices.ContainsFunc(warnings, hasEdit) {
 			said += "; lint --fix writes it as it is written now"
 		}
 		cli.Report(c.ErrOrStderr(), warnings)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s, %s\n", cli.Count(pipelines, "pipeline"), said)
+	fmt.Fprintf(c.OutOrStdout(), "%s, %s\n", wording.Count(pipelines, "pipeline"), said)
 }
 
 // warningsOf returns the warnings about a configuration, with which something may be wrong besides.
@@ -96,5 +97,5 @@ func findingsJSON(c *cobra.Command, err error, status int) error {
 	if encodeErr != nil || !slices.ContainsFunc(findings, func(f finding.Finding) bool { return !f.Warning }) {
 		return encodeErr
 	}
-	return &cli.Error{Status: status, Err: errors.New(cli.Count(len(findings), "finding"))}
+	return &cli.Error{Status: status, Err: errors.New(wording.Count(len(findings), "finding"))}
 }

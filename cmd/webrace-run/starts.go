@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
@@ -35,7 +35,7 @@ func noStartAnswered(sessions []*session, reports []*pipeline.Report) (all unans
 				of.reasons = nil
 				break
 			}
-			of.reasons = append(of.reasons, start.Crawl.Start+": "+cli.WithoutURL(start.Failed, start.Crawl.Start))
+			of.reasons = append(of.reasons, start.Crawl.Start+": "+wording.WithoutURL(start.Failed, start.Crawl.Start))
 		}
 		if len(of.reasons) > 0 {
 			all = append(all, of)
@@ -85,7 +85,7 @@ func (s *pipelineStarts) sentence() string {
 	shown := s.reasons[:min(len(s.reasons), shownFailures)]
 	said += "\n  " + strings.Join(shown, "\n  ")
 	if more := len(s.reasons) - len(shown); more > 0 {
-		said += "\n  and " + cli.Count(more, "other")
+		said += "\n  and " + wording.Count(more, "other")
 	}
 	return said
 }

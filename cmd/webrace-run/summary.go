@@ -9,6 +9,7 @@ import (
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/stages/writefile"
@@ -37,7 +38,7 @@ func summarize(w io.Writer, sessions []*session, loaded *config.Config, reports 
 			remarks = append(remarks, "there is no URD to crawl for: webrace-store urd add stores one, and --urds FILE imports some")
 		}
 		if r.Lost > 0 {
-			remarks = append(remarks, cli.Count(r.Lost, "item")+" in flight had a source that does not wait for their end: what it does not read again is lost")
+			remarks = append(remarks, wording.Count(r.Lost, "item")+" in flight had a source that does not wait for their end: what it does not read again is lost")
 		}
 		for _, line := range remarks {
 			fmt.Fprintln(w, "  "+line)
@@ -50,36 +51,36 @@ func summarize(w io.Writer, sessions []*session, loaded *config.Config, reports 
 func (t *totals) sentence() string {
 	switch {
 	case t.read > 0:
-		return strings.Join([]string{cli.Count(t.read, "document") + " read", cli.Count(t.Annotations, "annotation"), cli.Count(t.Errors, "error")}, ", ")
+		return strings.Join([]string{wording.Count(t.read, "document") + " read", wording.Count(t.Annotations, "annotation"), wording.Count(t.Errors, "error")}, ", ")
 	case t.documents() > 0:
 	case t.indexed > 0:
-		return cli.Count(t.indexed, "document") + " indexed"
+		return wording.Count(t.indexed, "document") + " indexed"
 	case t.collects:
-		return cli.Count(t.removed, "version") + " removed, " + terminal.Size(t.freed) + " given back"
+		return wording.Count(t.removed, "version") + " removed, " + terminal.Size(t.freed) + " given back"
 	case t.Errors > 0:
-		return cli.Count(t.items, "item") + ", " + cli.Count(t.Errors, "error")
+		return wording.Count(t.items, "item") + ", " + wording.Count(t.Errors, "error")
 	case t.items > 0:
-		return cli.Count(t.items, "item")
+		return wording.Count(t.items, "item")
 	default:
 		return "nothing new"
 	}
-	s := fmt.Sprintf("%s (%s)", cli.Count(t.Pages, "page"), terminal.Size(t.Bytes))
+	s := fmt.Sprintf("%s (%s)", wording.Count(t.Pages, "page"), terminal.Size(t.Bytes))
 	if t.NotModified > 0 {
 		s += fmt.Sprintf(", %d not modified", t.NotModified)
 	}
 	if t.Fresh > 0 {
 		s += fmt.Sprintf(", %d from the store", t.Fresh)
 	}
-	return strings.Join([]string{s, cli.Count(t.Links, "link"), cli.Count(t.Annotations, "annotation"), cli.Count(t.Errors, "error")}, ", ")
+	return strings.Join([]string{s, wording.Count(t.Links, "link"), wording.Count(t.Annotations, "annotation"), wording.Count(t.Errors, "error")}, ", ")
 }
 
 func (t *totals) remarks() []string {
 	var remarks []string
 	if t.Deferred > 0 {
-		remarks = append(remarks, cli.Count(t.Deferred, "URL")+" left for the next run, which goes on from here")
+		remarks = append(remarks, wording.Count(t.Deferred, "URL")+" left for the next run, which goes on from here")
 	}
 	if t.failed > 0 {
-		remark := cli.Count(t.failed, "item") + " could not be processed"
+		remark := wording.Count(t.failed, "item") + " could not be processed"
 		if t.buried > 0 {
 			remark += "; webrace-store dlq list shows what was kept of them"
 		}
@@ -103,7 +104,7 @@ func filesOf(loaded *config.Config, r *pipeline.Report) (lines []string) {
 	for _, stage := range graph.Stages {
 		to, isFile := stage.Options.(writefile.Options)
 		if counted := r.Stages[stage.Name]; isFile && counted.In > counted.Errors {
-			lines = append(lines, cli.Count(counted.In-counted.Errors, "item")+" written to "+to.Path)
+			lines = append(lines, wording.Count(counted.In-counted.Errors, "item")+" written to "+to.Path)
 		}
 	}
 	return lines
@@ -157,7 +158,7 @@ func listFailures(w io.Writer, sessions []*session, pipeline string, startsTold 
 		}
 		started[url], said[start.Failed] = true, true
 		if !startsTold {
-			lines = append(lines, url+": "+cli.WithoutURL(start.Failed, url))
+			lines = append(lines, url+": "+wording.WithoutURL(start.Failed, url))
 		}
 		if !slices.ContainsFunc(first, func(f frontier.Failure) bool { return f.URL == url }) {
 			total++ // it was refused, or is tried again in the next run
@@ -170,7 +171,7 @@ func listFailures(w io.Writer, sessions []*session, pipeline string, startsTold 
 		case said[f.Visit.Error] && f.Visit.Answer() < 400: // a start leads there, and says so
 			total--
 		default:
-			lines = append(lines, f.URL+": "+cli.WithoutURL(f.Visit.Error, f.URL))
+			lines = append(lines, f.URL+": "+wording.WithoutURL(f.Visit.Error, f.URL))
 		}
 	}
 	told := 0
@@ -182,9 +183,9 @@ func listFailures(w io.Writer, sessions []*session, pipeline string, startsTold 
 	case total == 0:
 		return
 	case len(shown) == 0:
-		fmt.Fprintf(w, "  %s gave no document\n", cli.Count(total, "URL"))
+		fmt.Fprintf(w, "  %s gave no document\n", wording.Count(total, "URL"))
 	default:
-		fmt.Fprintf(w, "  %s gave no document:\n", cli.Count(total, "URL"))
+		fmt.Fprintf(w, "  %s gave no document:\n", wording.Count(total, "URL"))
 	}
 	for _, line := range shown {
 		fmt.Fprintln(w, "    "+line)

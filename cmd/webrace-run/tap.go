@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/watch"
 	"github.com/webrace/webrace/internal/terminal"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
 )
@@ -117,7 +118,7 @@ func tapEnded(w io.Writer, end admin.TapEnd, q admin.TapQuery) error {
 		return fmt.Errorf("%s", end.Reason)
 	}
 	if q.Limit == 0 || end.Shown < int64(q.Limit) {
-		text := fmt.Sprintf("%d of %s shown", end.Shown, cli.Count(end.Passed, "item"))
+		text := fmt.Sprintf("%d of %s shown", end.Shown, wording.Count(end.Passed, "item"))
 		if end.Missed > 0 {
 			text += fmt.Sprintf(", %d missed", end.Missed)
 		}

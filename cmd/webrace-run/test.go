@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/finding"
@@ -102,9 +103,9 @@ func (f testFlags) test(ctx context.Context, c *cobra.Command, globals cli.Globa
 	}
 	switch {
 	case failed > 0:
-		return fmt.Errorf("%d of %s failed", failed, cli.Count(len(tests), "test"))
+		return fmt.Errorf("%d of %s failed", failed, wording.Count(len(tests), "test"))
 	case !f.asJSON:
-		fmt.Fprintf(c.OutOrStdout(), "%s passed\n", cli.Count(len(tests), "test"))
+		fmt.Fprintf(c.OutOrStdout(), "%s passed\n", wording.Count(len(tests), "test"))
 	}
 	return nil
 }

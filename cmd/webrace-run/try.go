@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -146,7 +147,7 @@ func (f *tryFlags) run(c *cobra.Command, globals *cli.Globals) error {
 	if len(urds) == 0 {
 		fmt.Fprintln(cli.Prose(c.ErrOrStderr()), "nothing was looked for: --keyword WORD:5, --nonfilter, --select RULE or --urds FILE says what matters")
 	} else {
-		fmt.Fprintf(cli.Prose(c.ErrOrStderr()), "worth an alert to %d of %s\n", alerting, cli.Count(len(urds), "URD"))
+		fmt.Fprintf(cli.Prose(c.ErrOrStderr()), "worth an alert to %d of %s\n", alerting, wording.Count(len(urds), "URD"))
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 )
 
 // show writes the trial for a person.
@@ -37,7 +38,7 @@ func (t *trial) showDocument(s *screen) {
 	title := cmp.Or(t.Title, "(no title)")
 	s.line(run{}, run{title, bold})
 	s.line(run{"  ", plain}, run{t.name, plain})
-	facts := fmt.Sprintf("%s, %s, %s, %s", t.MediaType, cli.Count(len(t.body), "byte"), cli.Count(len(t.Text.Blocks), "block")+" of text", cli.Count(len(t.Links), "link"))
+	facts := fmt.Sprintf("%s, %s, %s, %s", t.MediaType, wording.Count(len(t.body), "byte"), wording.Count(len(t.Text.Blocks), "block")+" of text", wording.Count(len(t.Links), "link"))
 	if t.rendered {
 		facts += ", rendered"
 	}

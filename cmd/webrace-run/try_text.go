@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 )
 
 const (
@@ -84,7 +84,7 @@ func (v *markedText) showText(s *screen, blocks []int, full bool, colours map[st
 	}
 	if next < len(v.text.Blocks) {
 		rest := len(v.text.Blocks) - next
-		s.line(run{"… ", dim}, run{cli.Count(rest, "further block") + "; --text full shows all", dim})
+		s.line(run{"… ", dim}, run{wording.Count(rest, "further block") + "; --text full shows all", dim})
 	}
 }
 

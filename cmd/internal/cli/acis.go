@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -44,7 +45,7 @@ func printNews(w io.Writer, urd *xmlschema.URD, news []control.ACI, before int) 
 	if len(news) == 0 {
 		told := ""
 		if before > 0 {
-			told = fmt.Sprintf("; of %s they were told before: %s", Count(before, "page"), list)
+			told = fmt.Sprintf("; of %s they were told before: %s", wording.Count(before, "page"), list)
 		}
 		fmt.Fprintf(w, "nothing new for %s at %s%s\n", urd.Owner, urd.URI, told)
 		return

@@ -177,9 +177,6 @@ func Each[T any](values []T) iter.Seq2[T, error] {
 	}
 }
 
-// WithoutURL leaves out of an error the URL that it stands beside.
-func WithoutURL(failure, url string) string { return strings.TrimPrefix(failure, "fetch "+url+": ") }
-
 // NewEncoder writes JSON for programs, a value a line, with < and & as they are.
 func NewEncoder(w io.Writer) *json.Encoder {
 	encoder := json.NewEncoder(w)
@@ -193,14 +190,6 @@ func Prose(w io.Writer) io.Writer {
 		return w
 	}
 	return &terminal.Wrapper{Out: w, Columns: Columns(w)}
-}
-
-// Count writes a number of things: 1 page, 2 pages.
-func Count[N int | int64](n N, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // IsTerminal reports whether w is a terminal, here or at the other end of a socket.

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 )
@@ -31,12 +32,12 @@ secrets, unless --with-key: who has both can read them.`,
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s, %s in %s\n", cli.Count(len(m.Files), "file"), terminal.Size(m.Bytes()), args[0])
+				_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s, %s in %s\n", wording.Count(len(m.Files), "file"), terminal.Size(m.Bytes()), args[0])
 				if m.ControlElsewhere {
 					note(c, "without the control store, which is in a database: back that up now, as with pg_dump")
 				}
 				if err == nil && m.LacksKey() {
-					note(c, "without the key of %s: keep a copy of %s elsewhere, or use --with-key", cli.Count(m.Secrets, "secret"), control.KeyFile)
+					note(c, "without the key of %s: keep a copy of %s elsewhere, or use --with-key", wording.Count(m.Secrets, "secret"), control.KeyFile)
 				}
 				return err
 			})

@@ -12,6 +12,7 @@ import (
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
+	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/stages/keywordfilter/textdiff"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -94,7 +95,7 @@ func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbe
 	}
 	if d.standsIn {
 		note(c, "version %d is of another kind than version %d (%s instead of %s): nobody is told of it, unless it stays so for more than three rounds",
-			d.versions[1].Number, d.versions[0].Number, typeOf(d.versions[1]), typeOf(d.versions[0]))
+			d.versions[1].Number, d.versions[0].Number, explain.TypeOf(d.versions[1]), explain.TypeOf(d.versions[0]))
 	}
 	if d.moved {
 		note(c, "what differs is the order, or is never news: nobody is told of it")

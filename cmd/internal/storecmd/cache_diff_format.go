@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace/internal/terminal"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/stages/keywordfilter/textdiff"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -103,7 +104,7 @@ func (d *difference) format(f diffFlags, colour bool) string {
 	out := &diffWriter{difference: d, marks: m, words: f.words, colour: colour}
 	for i, sign := range []string{"---", "+++"} {
 		v := d.versions[i]
-		fmt.Fprintf(out, "%s %s version %d\t%s\n", sign, v.URL, v.Number, moment(v.FetchedAt))
+		fmt.Fprintf(out, "%s %s version %d\t%s\n", sign, v.URL, v.Number, wording.Moment(v.FetchedAt))
 	}
 	if !d.minimal {
 		out.WriteString("(the versions have so little in common that there may be a shorter way from one to the other)\n")

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/remote"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/storage/objects/archive"
@@ -80,7 +81,7 @@ func (f exportFlags) run(c *cobra.Command, globals *cli.Globals, store *objects.
 	progress := cli.NewProgress(c)
 	f.selection.Progress = func(n int) {
 		if n%64 == 0 {
-			progress.Show("exporting: %s", cli.Count(n, "version"))
+			progress.Show("exporting: %s", wording.Count(n, "version"))
 		}
 	}
 	to := f.warc + f.wacz
@@ -121,7 +122,7 @@ func (f exportFlags) run(c *cobra.Command, globals *cli.Globals, store *objects.
 
 func (f exportFlags) say(c *cobra.Command, n int) {
 	to := f.warc + f.wacz
-	note(c, "exported %s%s", cli.Count(n, "version"), map[bool]string{false: " to " + to}[to == "-"])
+	note(c, "exported %s%s", wording.Count(n, "version"), map[bool]string{false: " to " + to}[to == "-"])
 }
 
 // ofParts writes what all partitions have, one behind the other, as the members of a WARC file may stand. There is no

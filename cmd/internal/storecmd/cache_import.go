@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/stages/normalize"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/objects"
@@ -76,7 +77,7 @@ the status is 2.`,
 				return err
 			}
 			if n := len(result.Refused); n > 0 {
-				return cli.Wrongf("%s not imported", cli.Count(n, "file"))
+				return cli.Wrongf("%s not imported", wording.Count(n, "file"))
 			}
 			return nil
 		},
@@ -101,7 +102,7 @@ func (r importJSON) print(c *cobra.Command, asJSON bool) error {
 	for _, s := range r.Records {
 		url := ""
 		if s.URL != "" {
-			url = " (" + oneLine(s.URL) + ")"
+			url = " (" + wording.OneLine(s.URL) + ")"
 		}
 		note(c, "%s: skipped at %d%s: %s", s.File, s.Offset, url, s.Reason)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -31,7 +32,7 @@ type headerField struct {
 func jsonOfMeta(version int, m *xmlschema.Meta) metaJSON {
 	v := metaJSON{
 		URL: m.URL, Version: version, IP: m.IP, Status: m.Status, Size: m.Size, ETag: m.ETag, LastModified: m.LastModified,
-		Fetched: moment(m.Fetched), Header: []headerField{}, Links: append([]string{}, m.Links...),
+		Fetched: wording.Moment(m.Fetched), Header: []headerField{}, Links: append([]string{}, m.Links...),
 	}
 	for _, f := range m.Header {
 		v.Header = append(v.Header, headerField(f))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage/cluster"
 	"github.com/webrace/webrace/storage/control"
@@ -54,7 +55,7 @@ the one that the environment's WEBRACE_DATABASE names.`,
 				return &cli.Error{Status: cli.Environment, Err: err}
 			}
 			_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "a cluster of %s and %s at %s\n",
-				cli.Count(shape.Partitions, "partition"), cli.Count(shape.Nodes, "node"), control.Redacted(database))
+				wording.Count(shape.Partitions, "partition"), wording.Count(shape.Nodes, "node"), control.Redacted(database))
 			return err
 		},
 	}
@@ -112,11 +113,11 @@ func newClusterStatus(globals *cli.Globals) *cobra.Command {
 			}
 			for _, r := range s.Runs {
 				if !r.Over {
-					note(c, "run %d of %s goes on: %s not done", r.Number, r.Pipeline, cli.Count(r.Busy, "partition"))
+					note(c, "run %d of %s goes on: %s not done", r.Number, r.Pipeline, wording.Count(r.Busy, "partition"))
 				}
 			}
 			for _, m := range s.Moves {
-				note(c, "%s (%s wait for it)", OnWay(m), cli.Count(m.Inbox, "envelope"))
+				note(c, "%s (%s wait for it)", OnWay(m), wording.Count(m.Inbox, "envelope"))
 			}
 			warnOfOthers(c, s)
 			return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/cluster"
 	"github.com/webrace/webrace/storage/fsck"
@@ -17,7 +18,7 @@ import (
 // giveTo gives the partition to a node, in a backup, or goes on with that; or takes it back, if that is this node.
 func (m *move) giveTo(to int, into string) error {
 	if to >= m.Nodes {
-		return cli.Wrongf("--to %d: the cluster has %s, from 0 to %d", to, cli.Count(m.Shape.Nodes, "node"), m.Shape.Nodes-1)
+		return cli.Wrongf("--to %d: the cluster has %s, from 0 to %d", to, wording.Count(m.Shape.Nodes, "node"), m.Shape.Nodes-1)
 	}
 	if into == "" && to != m.node {
 		return cli.Wrongf("--into DIR says where its backup is to be written, which node %d takes it in from", to)
@@ -116,7 +117,7 @@ func (m *move) mustBeSound(check func(context.Context, fsck.Report) error, advic
 	})
 	clearLine()
 	if err = errors.Join(err, writeErr); err == nil && found > 0 {
-		err = fmt.Errorf("%s in %s: %s", cli.Count(found, "finding"), m.name(), advice)
+		err = fmt.Errorf("%s in %s: %s", wording.Count(found, "finding"), m.name(), advice)
 	}
 	return err
 }
@@ -155,7 +156,7 @@ func (m *move) finish(way cluster.Way, into string) error {
 		note(m.c, "what node %d had of it is kept as %s, until you remove it", m.node, aside)
 	}
 	return m.say("%s, %s and %s in %s, is on its way to node %d: there, webrace-store cluster move %d --from DIR takes it in, where DIR has these files",
-		m.name(), cli.Count(len(manifest.Files), "file"), terminal.Size(manifest.Bytes()), into, way.To, m.partition)
+		m.name(), wording.Count(len(manifest.Files), "file"), terminal.Size(manifest.Bytes()), into, way.To, m.partition)
 }
 
 // takeBack makes a partition this node's again that it has given away, and that was not taken in.

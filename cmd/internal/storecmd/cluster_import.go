@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/cluster"
 	"github.com/webrace/webrace/storage/control"
@@ -108,8 +109,8 @@ func (m *move) importControl(from *storage.Dir) error {
 		return err
 	}
 	ReachedInMove("control copied")
-	return m.say("%s, %s, %s and %s imported", cli.Count(counts.URDs, "URD"), cli.Count(counts.ACIs, "annotation"),
-		cli.Count(counts.Secrets, "secret"), cli.Count(counts.DeadLetters, "dead letter"))
+	return m.say("%s, %s, %s and %s imported", wording.Count(counts.URDs, "URD"), wording.Count(counts.ACIs, "annotation"),
+		wording.Count(counts.Secrets, "secret"), wording.Count(counts.DeadLetters, "dead letter"))
 }
 
 // noteLeft tells of what cannot be divided.
@@ -151,7 +152,7 @@ func (m *move) importPartitions(ctx context.Context, parts *storage.Division) er
 	progress.Clear()
 	for node := range m.Shape.Nodes {
 		if others[node] > 0 {
-			note(m.c, "node %d has none of its %s yet: give the command there", node, cli.Count(others[node], "partition"))
+			note(m.c, "node %d has none of its %s yet: give the command there", node, wording.Count(others[node], "partition"))
 		}
 	}
 	return m.say("node %d has its partitions", m.node)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/control"
 )
 
@@ -67,8 +68,8 @@ func copyControl(c *cobra.Command, globals *cli.Globals, to string) error {
 		return err
 	}
 	_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s, %s, %s withheld, %s, %s and %s copied to %s\n",
-		cli.Count(counts.URDs, "URD"), cli.Count(counts.ACIs, "annotation"), cli.Count(counts.Withheld, "annotation"), cli.Count(counts.Secrets, "secret"),
-		cli.Count(counts.DeadLetters, "dead letter"), cli.Count(counts.Cursors, "cursor"), shown)
+		wording.Count(counts.URDs, "URD"), wording.Count(counts.ACIs, "annotation"), wording.Count(counts.Withheld, "annotation"), wording.Count(counts.Secrets, "secret"),
+		wording.Count(counts.DeadLetters, "dead letter"), wording.Count(counts.Cursors, "cursor"), shown)
 	return err
 }
 

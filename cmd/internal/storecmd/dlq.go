@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline/codec"
 	"github.com/webrace/webrace/pipeline/recordjson"
 	"github.com/webrace/webrace/storage/control"
@@ -49,7 +50,7 @@ func jsonOfLetter(l control.DeadLetter) any {
 	if !json.Valid(item) {
 		item = json.RawMessage("null")
 	}
-	return letterJSON{l.ID, moment(l.Time), l.Pipeline, l.Stage, l.Attempts, l.Error, l.Replay, l.Kind, itemOf(l).subject(), item}
+	return letterJSON{l.ID, wording.Moment(l.Time), l.Pipeline, l.Stage, l.Attempts, l.Error, l.Replay, l.Kind, itemOf(l).subject(), item}
 }
 
 var letterListing = listing[control.DeadLetter]{
@@ -171,7 +172,7 @@ func newDLQShow(globals *cli.Globals) *cobra.Command {
 func showLetter(w io.Writer, l control.DeadLetter) error {
 	out := w
 	w = cli.Prose(w)
-	fmt.Fprintf(w, "%s: stage %s of pipeline %s gave up at %s after %s\n", l.ID, l.Stage, l.Pipeline, moment(l.Time), cli.Count(l.Attempts, "attempt"))
+	fmt.Fprintf(w, "%s: stage %s of pipeline %s gave up at %s after %s\n", l.ID, l.Stage, l.Pipeline, wording.Moment(l.Time), wording.Count(l.Attempts, "attempt"))
 	if l.Replay {
 		fmt.Fprintf(w, "  to be processed again when webrace-run %s runs next\n", l.Pipeline)
 	}
@@ -205,7 +206,7 @@ func (i letterItem) show(w io.Writer, stored []byte) error {
 		_, err := fmt.Fprintf(w, "body:\n%s\n", bytes.TrimSuffix(body, []byte("\n")))
 		return err
 	}
-	_, err := fmt.Fprintf(w, "body: %s\n", cli.Count(len(body), "byte"))
+	_, err := fmt.Fprintf(w, "body: %s\n", wording.Count(len(body), "byte"))
 	return err
 }
 
@@ -236,7 +237,7 @@ func replay(c *cobra.Command, store *control.Store, letters []control.DeadLetter
 	if err := store.MarkReplay(c.Context(), ids...); err != nil {
 		return err
 	}
-	note(c, "%s to be processed again by the next webrace-run %s", cli.Count(len(ids), "item"), strings.Join(pipelines, " "))
+	note(c, "%s to be processed again by the next webrace-run %s", wording.Count(len(ids), "item"), strings.Join(pipelines, " "))
 	return nil
 }
 
@@ -253,7 +254,7 @@ func newDLQPurge(globals *cli.Globals) *cobra.Command {
 						return err
 					}
 				}
-				note(c, "%s purged", cli.Count(len(letters), "dead letter"))
+				note(c, "%s purged", wording.Count(len(letters), "dead letter"))
 				return nil
 			})
 		},

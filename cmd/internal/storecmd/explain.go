@@ -2,17 +2,15 @@ package storecmd
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/stages/keywordfilter/annotate"
+	"github.com/webrace/webrace/internal/wording"
+	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
-	"github.com/webrace/webrace/storage/objects"
 )
 
 func newExplain(globals *cli.Globals) *cobra.Command {
@@ -36,15 +34,15 @@ not meant. webrace-run try does the same with a page that is not stored.`,
 				return err
 			}
 			return lookIntoDir(globals, func(dir *storage.Dir) error {
-				return withFrontiers(c, globals, dir, func(queues frontiers) error {
-					p, err := lookUp(dir, queues, secret, url)
+				return withFrontiers(c, globals, dir, func(queues explain.Queues) error {
+					p, err := explain.LookUp(dir, queues, secret, url)
 					if err != nil {
 						return err
 					}
-					if err := p.mentionViews(c, dir); err != nil {
+					if err := mentionViews(c, dir, p); err != nil {
 						return err
 					}
-					return p.explain(c, args[1])
+					return explainTo(c, dir, p, args[1])
 				})
 			})
 		},
@@ -54,51 +52,16 @@ not meant. webrace-run try does the same with a page that is not stored.`,
 	return c
 }
 
-// page is what is known of a URL.
-type page struct {
-	*reach
-	*stored // nil when it is not in the object cache
-	control *control.Store
-	cache   *objects.Store
-	looked  map[string]annotate.Looked // by the id of the URD
-}
-
-func lookUp(dir *storage.Dir, queues frontiers, secret, url string) (*page, error) {
-	p := &page{}
-	var err error
-	if p.control, err = dir.Control(); err != nil {
-		return nil, err
-	}
-	cache, err := dir.Objects()
-	if err != nil {
-		return nil, err
-	}
-	p.cache = cache
-	url = cache.Spelling(secret, url)
-	if p.reach, err = queues.reachOf(secret, url); err != nil {
-		return nil, err
-	}
-	version, err := cache.Latest(objects.View(secret, url))
-	if errors.Is(err, objects.ErrNotFound) {
-		return p, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	p.stored, err = read(cache, version)
-	return p, err
-}
-
 // mentionViews prints which credentials the page was fetched with besides, where none are asked about.
-func (p *page) mentionViews(c *cobra.Command, dir *storage.Dir) error {
-	if p.secret != "" {
+func mentionViews(c *cobra.Command, dir *storage.Dir, p *explain.Page) error {
+	if p.Secret != "" {
 		return nil
 	}
 	cache, err := dir.Objects()
 	if err != nil {
 		return err
 	}
-	for v, err := range cache.Private(c.Context(), p.url) {
+	for v, err := range cache.Private(c.Context(), p.URL) {
 		if err != nil {
 			return err
 		}
@@ -107,12 +70,16 @@ func (p *page) mentionViews(c *cobra.Command, dir *storage.Dir) error {
 	return nil
 }
 
-// explain goes through the URDs of an owner.
-func (p *page) explain(c *cobra.Command, owner string) error {
+// explainTo goes through the URDs of an owner.
+func explainTo(c *cobra.Command, dir *storage.Dir, p *explain.Page, owner string) error {
 	w := cli.Prose(c.OutOrStdout())
-	p.describe(w)
+	describePage(w, p)
+	store, err := dir.Control()
+	if err != nil {
+		return err
+	}
 	var urds []control.URD
-	for urd, err := range p.control.ByOwner(c.Context(), owner) {
+	for urd, err := range store.ByOwner(c.Context(), owner) {
 		if err != nil {
 			return err
 		}
@@ -121,53 +88,34 @@ func (p *page) explain(c *cobra.Command, owner string) error {
 	if len(urds) == 0 {
 		return fmt.Errorf("%s has no URDs: %s", owner, listURDs)
 	}
-	if err := p.lookAtParts(c.Context(), urds); err != nil {
+	if err := p.LookAtParts(c.Context(), urds); err != nil {
 		return err
 	}
+	say := func(format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }
 	for _, urd := range urds {
-		if err := p.explainURD(c.Context(), w, urd); err != nil {
+		fmt.Fprintf(w, "\nURD %s: %s, %s\n", urd.ID, urd.URI, cli.InterestInFull(urd.URD))
+		if err := p.URD(c.Context(), urd, say); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lookAtParts finds the parts of the page at which those of an owner's URDs look that are asked: together they have one
-// budget.
-func (p *page) lookAtParts(ctx context.Context, urds []control.URD) error {
-	if p.stored == nil {
-		return nil
-	}
-	var ids []string
-	var interests []*annotate.Interest
-	for _, u := range urds {
-		interest, err := annotate.NewInterest(u.URD)
-		if asked, _ := p.asks(u); asked && err == nil { // what is wrong with one is said where it is explained
-			ids, interests = append(ids, u.ID), append(interests, interest)
-		}
-	}
-	p.looked = make(map[string]annotate.Looked)
-	for i, looked := range annotate.Parts(ctx, interests, p.parts) {
-		p.looked[ids[i]] = looked
-	}
-	return ctx.Err()
-}
-
-// describe prints what is known of the page itself.
-func (p *page) describe(w io.Writer) {
-	fmt.Fprintln(w, p.url+asShown(p.secret))
-	if p.stored == nil {
+// describePage prints what is known of the page itself.
+func describePage(w io.Writer, p *explain.Page) {
+	fmt.Fprintln(w, p.URL+asShown(p.Secret))
+	if p.Stored == nil {
 		fmt.Fprintln(w, "  not in the object cache")
-		for _, s := range p.statuses {
-			fmt.Fprintf(w, "  %s: %s%s\n", s.pipeline, s.state(), removed(s))
+		for _, s := range p.Statuses {
+			fmt.Fprintf(w, "  %s: %s%s\n", s.Pipeline, s.Because(), removed(s))
 		}
 		return
 	}
-	v := p.version
-	fmt.Fprintf(w, "  version %d, fetched at %s, last validated at %s: %s\n", v.Number, moment(v.FetchedAt), moment(v.ValidatedAt), oneLine(p.Title))
+	v := p.Version
+	fmt.Fprintf(w, "  version %d, fetched at %s, last validated at %s: %s\n", v.Number, wording.Moment(v.FetchedAt), wording.Moment(v.ValidatedAt), wording.OneLine(p.Title))
 	switch {
-	case p.undecoded != "":
-		fmt.Fprintf(w, "  its body is not all decoded: %s\n", p.undecoded)
+	case p.Undecoded != "":
+		fmt.Fprintf(w, "  its body is not all decoded: %s\n", p.Undecoded)
 	case v.Truncated:
 		fmt.Fprintln(w, "  it is longer than was fetched of it (fetch.max_body)")
 	}
@@ -188,7 +136,7 @@ func asShown(secret string) string {
 }
 
 // removed reports of a URL that is not in the object cache that it was.
-func removed(s urlStatus) string {
+func removed(s explain.Status) string {
 	if s.Visit == nil || s.Visit.Version == 0 {
 		return ""
 	}

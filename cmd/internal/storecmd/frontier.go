@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
 )
@@ -102,7 +103,7 @@ var failedListing = listing[failedURL]{
 	screen: &view[failedURL]{
 		header: []string{"url", "pipeline", "status", "unanswered", "reason"},
 		row: func(f failedURL) []any {
-			return []any{f.URL, f.Pipeline, orNone(f.Visit.Answer(), ""), orNone(f.Visit.Attempts, "×"), cli.WithoutURL(f.Visit.Error, f.URL)}
+			return []any{f.URL, f.Pipeline, orNone(f.Visit.Answer(), ""), orNone(f.Visit.Attempts, "×"), wording.WithoutURL(f.Visit.Error, f.URL)}
 		},
 	},
 }

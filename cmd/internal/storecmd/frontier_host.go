@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/frontier"
 )
 
@@ -72,7 +73,7 @@ func newFrontierDrop(globals *cli.Globals) *cobra.Command {
 			}
 			total += n
 		}
-		note(c, "dropped %s of %s in %s", cli.Count(total, "URL"), host, suggest.And(names))
+		note(c, "dropped %s of %s in %s", wording.Count(total, "URL"), host, suggest.And(names))
 		return urls.tell(c, store, names, host)
 	})
 }
@@ -143,7 +144,7 @@ func (u hostURLs) waiting() string {
 	if u.queued == 1 {
 		return "1 URL of it waits"
 	}
-	return cli.Count(u.queued, "URL") + " of it wait"
+	return wording.Count(u.queued, "URL") + " of it wait"
 }
 
 // tell prints that no crawl has come to a host, and names one that was perhaps meant.

@@ -6,29 +6,13 @@ import (
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/frontier"
 	"github.com/webrace/webrace/stages/keywordfilter"
+	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/storage"
 	store "github.com/webrace/webrace/storage/frontier"
 )
 
-// frontiers are the queues of all pipelines that ever had one, open.
-type frontiers []queue
-
-// queue is that of one pipeline, and what its configuration is now.
-type queue struct {
-	*store.Queue
-	pipeline string
-	matching
-}
-
-// matching is what a pipeline does with its documents.
-type matching struct {
-	everyone  bool // it asks every URD, whichever requested the document
-	unmatched bool // it asks none: it has no stage keyword-filter
-	crawls    bool // it has a queue of URLs: a stage frontier
-}
-
 // withFrontiers runs f on the queues of all pipelines: each is opened once, however often f asks it.
-func withFrontiers(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, f func(frontiers) error) error {
+func withFrontiers(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, f func(explain.Queues) error) error {
 	frontier, err := dir.Frontier()
 	if err != nil {
 		return err
@@ -40,8 +24,8 @@ func withFrontiers(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, f f
 	if err := checkSettings(globals, names); err != nil {
 		return err
 	}
-	var open func(names []string, opened frontiers) error
-	open = func(names []string, opened frontiers) error {
+	var open func(names []string, opened explain.Queues) error
+	open = func(names []string, opened explain.Queues) error {
 		if len(names) == 0 {
 			return f(opened)
 		}
@@ -53,14 +37,14 @@ func withFrontiers(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, f f
 			note(c, "pipeline %s is running: what it was started with counts, and --set does not", names[0])
 		}
 		return frontier.View(names[0], o, func(q *store.Queue) error {
-			return open(names[1:], append(opened, queue{q, names[0], m}))
+			return open(names[1:], append(opened, explain.Queue{Queue: q, Pipeline: names[0], Matching: m}))
 		})
 	}
 	return open(names, nil)
 }
 
 // configured returns what a pipeline does with its documents, and which URLs it takes, as configured now.
-func configured(globals *cli.Globals, name string) (m matching, o store.QueueOptions, err error) {
+func configured(globals *cli.Globals, name string) (m explain.Matching, o store.QueueOptions, err error) {
 	loaded, err := loadWith(globals, name)
 	if err != nil {
 		return m, o, err
@@ -69,11 +53,11 @@ func configured(globals *cli.Globals, name string) (m matching, o store.QueueOpt
 	if err != nil {
 		return m, o, err
 	}
-	m.unmatched = true
+	m.Unmatched = true
 	for _, s := range graph.Stages {
 		switch options := s.Options.(type) {
 		case frontier.Options:
-			m.crawls = true
+			m.Crawls = true
 			for _, file := range []*string{&options.BlockedDomainsFile, &options.BlockedURLsFile} {
 				if *file != "" {
 					*file = globals.Path(*file)
@@ -83,34 +67,8 @@ func configured(globals *cli.Globals, name string) (m matching, o store.QueueOpt
 				return m, o, err
 			}
 		case keywordfilter.Options:
-			m.unmatched, m.everyone = false, m.everyone || options.Audience == "everyone"
+			m.Unmatched, m.Everyone = false, m.Everyone || options.Audience == "everyone"
 		}
 	}
 	return m, o, nil
-}
-
-// statusesOf asks every queue about a URL as it is fetched with these credentials, or none.
-func (f frontiers) statusesOf(secret, url string) (all []urlStatus, err error) {
-	for _, q := range f {
-		explanation, err := q.WhyWith(secret, url)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, urlStatus{q.pipeline, q.matching, explanation})
-	}
-	return all, nil
-}
-
-// statuses asks every queue about a URL, whatever credentials it is fetched with.
-func (f frontiers) statuses(url string) (all []urlStatus, err error) {
-	for _, q := range f {
-		why, err := q.Why(url)
-		if err != nil {
-			return nil, err
-		}
-		for _, explanation := range why {
-			all = append(all, urlStatus{q.pipeline, q.matching, explanation})
-		}
-	}
-	return all, nil
 }

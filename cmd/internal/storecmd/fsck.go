@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/fsck"
@@ -183,14 +184,14 @@ func (f *fsckRun) check(dir *storage.Dir, outside bool) error {
 func (f *fsckRun) conclude() error {
 	switch {
 	case f.left > 0 && !f.repair:
-		return fmt.Errorf("%s; --repair repairs what can be", cli.Count(f.left, "finding"))
+		return fmt.Errorf("%s; --repair repairs what can be", wording.Count(f.left, "finding"))
 	case f.left > 0:
-		return fmt.Errorf("%s not repaired: what is lost is in a backup, if anywhere (webrace-store restore BACKUP --only STORE)", cli.Count(f.left, "finding"))
+		return fmt.Errorf("%s not repaired: what is lost is in a backup, if anywhere (webrace-store restore BACKUP --only STORE)", wording.Count(f.left, "finding"))
 	case f.found == 0:
 		note(f.c, "nothing is wrong")
 	}
 	if len(f.aside) > 0 { // which take room for good
-		note(f.c, "%s set aside, %s, as %s: webrace-store gc --set-aside removes them", cli.Count(len(f.aside), "file"), terminal.Size(f.asideBytes), f.aside[0])
+		note(f.c, "%s set aside, %s, as %s: webrace-store gc --set-aside removes them", wording.Count(len(f.aside), "file"), terminal.Size(f.asideBytes), f.aside[0])
 	}
 	return nil
 }

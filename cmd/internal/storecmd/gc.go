@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 )
@@ -109,7 +110,7 @@ func (f *gcFlags) print(c *cobra.Command, g gathered) (err error) {
 	case f.dry && f.asJSON:
 		return cli.NewEncoder(c.OutOrStdout()).Encode(map[string]int64{"versions": int64(g.Versions), "bytes": g.Bytes})
 	case f.dry:
-		_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s would be removed, of %s before compression\n", cli.Count(g.Versions, "version"), terminal.Size(g.Bytes))
+		_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s would be removed, of %s before compression\n", wording.Count(g.Versions, "version"), terminal.Size(g.Bytes))
 		return err
 	case f.setAside:
 		note(c, "%s that were set aside are removed", terminal.Size(g.SetAside))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/control"
 )
 
@@ -105,5 +106,5 @@ func requestsADay(n int) string {
 	if n == 0 {
 		return "requests without a limit"
 	}
-	return cli.Count(n, "request") + " a day"
+	return wording.Count(n, "request") + " a day"
 }

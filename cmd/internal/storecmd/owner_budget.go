@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/control"
 )
 
@@ -114,7 +115,7 @@ func allowed(b control.Budget) string {
 		if n == 0 {
 			return what + "s without a limit"
 		}
-		return cli.Count(n, what)
+		return wording.Count(n, what)
 	}
 	alerts := number(b.Alerts, "annotation")
 	if b.Alerts > 0 {
@@ -145,7 +146,7 @@ func noteWithheld(c *cobra.Command, store *control.Store, owner string) error {
 	notices, err := store.Notices(c.Context(), owner)
 	for _, n := range notices {
 		note(c, "%s: withheld beyond the budget of %s so far: %s; the most relevant, of %d: %s %s",
-			n.Day.Format(time.DateOnly), owner, cli.Count(n.Count, "annotation"), n.Best.Relevance, n.Best.URI, oneLine(n.Best.Title))
+			n.Day.Format(time.DateOnly), owner, wording.Count(n.Count, "annotation"), n.Best.Relevance, n.Best.URI, wording.OneLine(n.Best.Title))
 	}
 	if len(notices) > 0 {
 		note(c, "webrace-store aci list --withheld --owner %s shows them", owner)

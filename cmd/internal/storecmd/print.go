@@ -13,6 +13,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
+	"github.com/webrace/webrace/internal/wording"
 )
 
 // listing is how a kind of thing is listed: as a row under a header, or as JSON.
@@ -138,21 +139,11 @@ func shortened(value any, text string) string {
 func field(value any) string {
 	switch v := value.(type) {
 	case time.Time:
-		return moment(v)
+		return wording.Moment(v)
 	case int, uint64, bool:
 		return fmt.Sprint(v)
 	}
 	return terminal.Line(fmt.Sprint(value))
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// moment is a time as programs read it; empty for never.
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
 }
 
 // counted counts what a sequence yields.

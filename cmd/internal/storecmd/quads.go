@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/quads"
 )
@@ -140,7 +141,7 @@ and not before; what goes to a pipe is complete if the exit status is 0.`,
 				if err := writeWhole(c, to, func(w io.Writer) error { return s.Export(ctx, w) }); err != nil {
 					return err
 				}
-				note(c, "exported %s of %s", cli.Count(s.Stats().Quads, "quad"), cli.Count(s.Stats().Contexts, "context"))
+				note(c, "exported %s of %s", wording.Count(s.Stats().Quads, "quad"), wording.Count(s.Stats().Contexts, "context"))
 				return nil
 			})
 		},

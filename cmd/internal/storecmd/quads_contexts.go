@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/quads"
 )
 
@@ -36,7 +37,7 @@ func jsonOfContext(r quads.Record) contextJSON {
 	if problems == nil {
 		problems = []string{}
 	}
-	return contextJSON{r.URL, r.Quads, r.Version, moment(r.At), r.MediaType, r.Digest, r.Seen, r.Imported, problems}
+	return contextJSON{r.URL, r.Quads, r.Version, wording.Moment(r.At), r.MediaType, r.Digest, r.Seen, r.Imported, problems}
 }
 
 // number writes the number of a version, and none as nothing.

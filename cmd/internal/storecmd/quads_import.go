@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/quads"
 )
@@ -54,7 +55,7 @@ func importQuads(c *cobra.Command, store *quads.Store, name string, in io.Reader
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
 	progress := cli.NewProgress(c)
-	done, err := store.Import(ctx, quadsOf(ctx, name, in, func(n int) { progress.Show("importing: %s", cli.Count(n, "quad")) }))
+	done, err := store.Import(ctx, quadsOf(ctx, name, in, func(n int) { progress.Show("importing: %s", wording.Count(n, "quad")) }))
 	progress.Clear()
 	if err != nil {
 		return importingError(ctx, err, done)
@@ -102,7 +103,7 @@ func importingError(ctx context.Context, err error, done quads.Imported) error {
 		return &cli.Error{Status: cli.Interrupted, Err: errors.New("interrupted: what was imported stays, and the same command puts the rest right")}
 	}
 	if done.Contexts > 0 {
-		return fmt.Errorf("%w; %s changed already, and importing the whole file puts them right", err, cli.Count(done.Contexts, "context"))
+		return fmt.Errorf("%w; %s changed already, and importing the whole file puts them right", err, wording.Count(done.Contexts, "context"))
 	}
 	return err
 }

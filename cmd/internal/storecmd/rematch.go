@@ -13,6 +13,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/remote"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
+	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
@@ -84,7 +85,7 @@ func (f *rematchFlags) run(c *cobra.Command, globals *cli.Globals, owner string)
 		return err
 	}
 	return lookIntoDir(globals, func(dir *storage.Dir) error {
-		return withFrontiers(c, globals, dir, func(queues frontiers) error {
+		return withFrontiers(c, globals, dir, func(queues explain.Queues) error {
 			store, err := dir.Control()
 			if err != nil {
 				return err
@@ -97,16 +98,16 @@ func (f *rematchFlags) run(c *cobra.Command, globals *cli.Globals, owner string)
 			if err != nil {
 				return err
 			}
-			r := &rematch{
-				owner: owner, secret: f.secret, interests: asked, allVersions: f.allVersions, since: since,
-				cache: cache, control: store, frontiers: queues,
+			r := &explain.Rematch{
+				Owner: owner, Secret: f.secret, Interests: asked, AllVersions: f.allVersions, Since: since,
+				Cache: cache, Control: store, Queues: queues,
 			}
 			if part := partOf(c); part != nil {
-				if more, err := r.tellRan(c, part); !more || err != nil {
+				if more, err := tellRan(c, r, part); !more || err != nil {
 					return err
 				}
 			}
-			return r.print(c, f.limit, f.json)
+			return printRematch(c, r, f.limit, f.json)
 		})
 	})
 }
@@ -160,21 +161,20 @@ func (f *rematchFlags) ran(c *cobra.Command, p *parts, in func() io.Reader, args
 }
 
 // tellRan writes which crawls came to their own start in this partition, or learns which did in any, as it is asked.
-func (r *rematch) tellRan(c *cobra.Command, part *remote.Part) (more bool, err error) {
+func tellRan(c *cobra.Command, r *explain.Rematch, part *remote.Part) (more bool, err error) {
 	if part.Ask != nil {
 		var ids []string
 		err := json.Unmarshal(part.Ask, &ids)
-		for _, i := range r.interests {
-			ran := slices.Contains(ids, i.urd.Crawl.ID)
-			i.ran = &ran
+		for _, i := range r.Interests {
+			i.SetRan(slices.Contains(ids, i.Request.Crawl.ID))
 		}
 		return true, err
 	}
-	for _, i := range r.interests {
-		if ran, err := r.ran(i); err != nil {
+	for _, i := range r.Interests {
+		if ran, err := r.Ran(i); err != nil {
 			return false, err
 		} else if ran {
-			if err := json.NewEncoder(c.OutOrStdout()).Encode(i.urd.Crawl.ID); err != nil {
+			if err := json.NewEncoder(c.OutOrStdout()).Encode(i.Request.Crawl.ID); err != nil {
 				return false, err
 			}
 		}
@@ -183,7 +183,7 @@ func (r *rematch) tellRan(c *cobra.Command, part *remote.Part) (more bool, err e
 }
 
 // interests returns what is to be matched again.
-func (f *rematchFlags) interests(c *cobra.Command, globals *cli.Globals, store *control.Store, owner string) (all []*rematched, err error) {
+func (f *rematchFlags) interests(c *cobra.Command, globals *cli.Globals, store *control.Store, owner string) (all []*explain.Rematched, err error) {
 	urds, err := f.requests(c, globals, store, owner)
 	if err != nil {
 		return nil, err
@@ -198,9 +198,9 @@ func (f *rematchFlags) interests(c *cobra.Command, globals *cli.Globals, store *
 			note(c, "URD %s: warning: %s", u.ID, warning)
 		}
 		if asks := u.Crawl.Secret; u.Crawl.ID != "" && asks != f.secret {
-			note(c, "URD %s: %s", u.ID, othersSee(asks))
+			note(c, "URD %s: %s", u.ID, explain.OthersSee(asks))
 		}
-		all = append(all, &rematched{Interest: interest, urd: u})
+		all = append(all, &explain.Rematched{Interest: interest, Request: u})
 	}
 	return all, nil
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
+	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -37,48 +39,48 @@ type beforeJSON struct {
 	At      string `json:"at"`
 }
 
-func (t *wouldTell) json() wouldTellJSON {
+func jsonOf(t *explain.WouldTell) wouldTellJSON {
 	v := wouldTellJSON{
-		Relevance: t.Relevance, Told: t.told, URD: t.URD, URL: t.URI, Version: t.Docbase.Version, Fetched: moment(t.UpdateTime),
+		Relevance: t.Relevance, Told: t.Told, URD: t.URD, URL: t.URI, Version: t.Docbase.Version, Fetched: wording.Moment(t.UpdateTime),
 		Title: t.Title, Summary: t.Summary, Threshold: t.Explain.Threshold,
 	}
-	if b := t.before; b != nil {
-		v.Before = &beforeJSON{b.ID, b.URD, b.URI, b.Docbase.Version, moment(b.UpdateTime)}
+	if b := t.Before; b != nil {
+		v.Before = &beforeJSON{b.ID, b.URD, b.URI, b.Docbase.Version, wording.Moment(b.UpdateTime)}
 	}
 	return v
 }
 
-// print lists what there would be to tell, each as soon as it is found.
-func (r *rematch) print(c *cobra.Command, limit int, asJSON bool) error {
+// printRematch lists what there would be to tell, each as soon as it is found.
+func printRematch(c *cobra.Command, r *explain.Rematch, limit int, asJSON bool) error {
 	out := newRows(c.OutOrStdout(), nil, asJSON)
 	progress, last := cli.NewProgress(c), time.Now()
 	tick := func() {
 		if time.Since(last) >= cli.ProgressEvery {
 			last = time.Now()
-			progress.Show("%d URLs looked at, %d versions matched, %d to tell", r.urls, r.read, r.found)
+			progress.Show("%d URLs looked at, %d versions matched, %d to tell", r.URLs, r.Versions, r.Found)
 		}
 	}
 	var s rematchSum
-	for t, err := range r.alerts(c.Context(), tick) {
+	for t, err := range r.Alerts(c.Context(), tick) {
 		progress.Clear()
 		if err != nil {
 			return err
 		}
 		s.add(t)
 		if part := partOf(c); part != nil && part.Rows {
-			err = errors.Join(out.json.Encode(t.rematchRow()), out.flush())
+			err = errors.Join(out.json.Encode(rowOf(t)), out.flush())
 		} else {
-			err = t.print(c, out, asJSON)
+			err = printWouldTell(c, out, t, asJSON)
 		}
 		if err != nil {
 			return err
 		}
-		if limit > 0 && r.found == limit {
+		if limit > 0 && r.Found == limit {
 			break
 		}
 	}
 	progress.Clear()
-	s.URLs, s.Read = r.urls, r.read
+	s.URLs, s.Read = r.URLs, r.Versions
 	return sharing(c, rematchRow{Sum: &s}, func() error { s.say(c); return nil })
 }
 
@@ -91,18 +93,18 @@ type rematchRow struct {
 	Sum    *rematchSum
 }
 
-func (t *wouldTell) rematchRow() rematchRow {
-	r := rematchRow{ACI: t.ACI, Told: t.told}
-	if t.before != nil {
-		r.Before = t.before.ACI
+func rowOf(t *explain.WouldTell) rematchRow {
+	r := rematchRow{ACI: t.ACI, Told: t.Told}
+	if t.Before != nil {
+		r.Before = t.Before.ACI
 	}
 	return r
 }
 
-func (r rematchRow) wouldTell() *wouldTell {
-	t := &wouldTell{ACI: r.ACI, told: r.Told}
+func (r rematchRow) wouldTell() *explain.WouldTell {
+	t := &explain.WouldTell{ACI: r.ACI, Told: r.Told}
 	if r.Before != nil {
-		t.before = &control.ACI{ACI: r.Before}
+		t.Before = &control.ACI{ACI: r.Before}
 	}
 	return t
 }
@@ -120,7 +122,7 @@ func (r rematchRow) compare(other rematchRow) int {
 
 // printParts lists what there would be to tell by the documents of all partitions.
 func (f *rematchFlags) printParts(c *cobra.Command, p *parts, in func() io.Reader, args []string) error {
-	out, told := newRows(c.OutOrStdout(), nil, f.json), make(map[string]*mirrors)
+	out, told := newRows(c.OutOrStdout(), nil, f.json), make(map[string]*explain.Mirrors)
 	var s rematchSum
 	return eachRow(p, in, args, rematchRow.compare, nil, func(rows iter.Seq2[rematchRow, error]) error {
 		for row, err := range rows {
@@ -135,13 +137,13 @@ func (f *rematchFlags) printParts(c *cobra.Command, p *parts, in func() io.Reade
 			}
 			t := row.wouldTell()
 			if told[t.URD] == nil {
-				told[t.URD] = new(mirrors)
+				told[t.URD] = new(explain.Mirrors)
 			}
-			if told[t.URD].add(t.ACI) {
+			if told[t.URD].Add(t.ACI) {
 				continue
 			}
 			s.add(t)
-			if err := t.print(c, out, f.json); err != nil {
+			if err := printWouldTell(c, out, t, f.json); err != nil {
 				return err
 			}
 		}
@@ -156,37 +158,37 @@ type rematchSum struct {
 	found, told int
 }
 
-func (s *rematchSum) add(t *wouldTell) {
-	if s.found++; t.before != nil {
+func (s *rematchSum) add(t *explain.WouldTell) {
+	if s.found++; t.Before != nil {
 		s.told++
 	}
 }
 
 func (s *rematchSum) say(c *cobra.Command) {
-	note(c, "%s at %s looked at: %d to tell, of which %d %s told of already", cli.Count(s.Read, "version"), cli.Count(s.URLs, "URL"), s.found, s.told, map[bool]string{true: "was", false: "were"}[s.told == 1])
+	note(c, "%s at %s looked at: %d to tell, of which %d %s told of already", wording.Count(s.Read, "version"), wording.Count(s.URLs, "URL"), s.found, s.told, map[bool]string{true: "was", false: "were"}[s.told == 1])
 }
 
-func (t *wouldTell) print(c *cobra.Command, out *rows, asJSON bool) error {
+func printWouldTell(c *cobra.Command, out *rows, t *explain.WouldTell, asJSON bool) error {
 	switch {
 	case asJSON:
-		return errors.Join(out.json.Encode(t.json()), out.flush())
+		return errors.Join(out.json.Encode(jsonOf(t)), out.flush())
 	case cli.IsTerminal(c.OutOrStdout()):
-		return t.describe(c.OutOrStdout())
+		return describeWouldTell(c.OutOrStdout(), t)
 	}
-	return errors.Join(out.row(t.Relevance, t.told, t.URD, t.URI, t.Docbase.Version, t.UpdateTime, t.Summary), out.flush())
+	return errors.Join(out.row(t.Relevance, t.Told, t.URD, t.URI, t.Docbase.Version, t.UpdateTime, t.Summary), out.flush())
 }
 
-// describe writes it for a person.
-func (t *wouldTell) describe(w io.Writer) error {
+// describeWouldTell writes it for a person.
+func describeWouldTell(w io.Writer, t *explain.WouldTell) error {
 	w = cli.Prose(w)
 	cli.PrintACI(w, t.ACI)
 	said := ""
-	switch b := t.before; t.told {
-	case toldSame:
-		said = fmt.Sprintf("; told already, at %s", moment(b.UpdateTime))
-	case toldOfPage:
-		said = fmt.Sprintf("; told of version %d by URD %s, at %s", b.Docbase.Version, b.URD, moment(b.UpdateTime))
+	switch b := t.Before; t.Told {
+	case explain.ToldSame:
+		said = fmt.Sprintf("; told already, at %s", wording.Moment(b.UpdateTime))
+	case explain.ToldOfPage:
+		said = fmt.Sprintf("; told of version %d by URD %s, at %s", b.Docbase.Version, b.URD, wording.Moment(b.UpdateTime))
 	}
-	_, err := fmt.Fprintf(w, "     URD %s, version %d of %s%s\n", t.URD, t.Docbase.Version, moment(t.UpdateTime), said)
+	_, err := fmt.Fprintf(w, "     URD %s, version %d of %s%s\n", t.URD, t.Docbase.Version, wording.Moment(t.UpdateTime), said)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/fsck"
@@ -45,10 +46,10 @@ stores do not fit together.`,
 				return err
 			}
 			if m.LacksKey() {
-				note(c, "the backup has %s and not their key: put its %s into %s, or they cannot be read", cli.Count(m.Secrets, "secret"), control.KeyFile, to)
+				note(c, "the backup has %s and not their key: put its %s into %s, or they cannot be read", wording.Count(m.Secrets, "secret"), control.KeyFile, to)
 			}
 			_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s of %s in %s; webrace-run search fills the full-text index again\n",
-				cli.Count(len(m.Files), "file"), m.Created.Format("2006-01-02 15:04:05Z"), to)
+				wording.Count(len(m.Files), "file"), m.Created.Format("2006-01-02 15:04:05Z"), to)
 			return err
 		},
 	}
@@ -82,11 +83,11 @@ func runVerify(c *cobra.Command, from string) error {
 		return err
 	}
 	if left > 0 {
-		return fmt.Errorf("%s in the backup", cli.Count(left, "finding"))
+		return fmt.Errorf("%s in the backup", wording.Count(left, "finding"))
 	}
 	if m.LacksKey() {
-		note(c, "the backup has %s and not their key: after a restore they need the %s of then", cli.Count(m.Secrets, "secret"), control.KeyFile)
+		note(c, "the backup has %s and not their key: after a restore they need the %s of then", wording.Count(m.Secrets, "secret"), control.KeyFile)
 	}
-	_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s of %s, nothing is wrong\n", cli.Count(len(m.Files), "file"), m.Created.Format("2006-01-02 15:04:05Z"))
+	_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s of %s, nothing is wrong\n", wording.Count(len(m.Files), "file"), m.Created.Format("2006-01-02 15:04:05Z"))
 	return err
 }

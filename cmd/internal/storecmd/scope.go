@@ -12,7 +12,9 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/storage"
 )
 
@@ -43,7 +45,7 @@ func newScopeAdd(globals *cli.Globals) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			line := strings.Join(args, " ")
 			if comment != "" {
-				line += " # " + oneLine(comment)
+				line += " # " + wording.OneLine(comment)
 			}
 			if r, err := scope.ParseRule(line); err != nil || r == nil {
 				return cli.Wrongf("%q is no rule: %v", line, err)
@@ -56,8 +58,8 @@ func newScopeAdd(globals *cli.Globals) *cobra.Command {
 				if err := makeQueues(globals, dir, pipeline); err != nil {
 					return err
 				}
-				return inEachQueue(c, globals, dir, pipeline, func(ctx context.Context, q queue) error {
-					names = append(names, q.pipeline)
+				return inEachQueue(c, globals, dir, pipeline, func(ctx context.Context, q explain.Queue) error {
+					names = append(names, q.Pipeline)
 					r, err := scope.ParseRule(line) // one for each queue: they count their hits
 					if err != nil {
 						return err
@@ -90,14 +92,14 @@ func newScopeRemove(globals *cli.Globals) *cobra.Command {
 			}
 			var names []string
 			wanted := strings.Join(args, " ")
-			err := eachQueue(c, globals, withDir, pipeline, func(ctx context.Context, q queue) error {
-				text, err := q.ruleText(wanted)
+			err := eachQueue(c, globals, withDir, pipeline, func(ctx context.Context, q explain.Queue) error {
+				text, err := ruleText(q, wanted)
 				if err != nil || text == "" {
 					return err
 				}
 				one, err := q.RemoveRule(ctx, text)
 				if one {
-					names = append(names, q.pipeline+": "+text)
+					names = append(names, q.Pipeline+": "+text)
 				}
 				return err
 			})
@@ -116,7 +118,7 @@ func newScopeRemove(globals *cli.Globals) *cobra.Command {
 
 // ruleText returns the text of a rule that was added, given as it is written or by its number; empty for
 // none.
-func (q queue) ruleText(wanted string) (string, error) {
+func ruleText(q explain.Queue, wanted string) (string, error) {
 	all, added := q.Rules()
 	if n, err := strconv.Atoi(wanted); err == nil {
 		if n < 1 || n > added {
@@ -180,10 +182,10 @@ func listRules(globals *cli.Globals, use, example string, args cobra.PositionalA
 				return err
 			}
 			var list []rule
-			err := eachQueue(c, globals, lookIntoDir, pipeline(args), func(_ context.Context, q queue) error {
+			err := eachQueue(c, globals, lookIntoDir, pipeline(args), func(_ context.Context, q explain.Queue) error {
 				all, added := q.Rules()
 				for i, r := range all {
-					list = append(list, rule{q.pipeline, i + 1, r.Hits(), i < added, r.Text(), r.Comment()})
+					list = append(list, rule{q.Pipeline, i + 1, r.Hits(), i < added, r.Text(), r.Comment()})
 				}
 				return nil
 			})
@@ -207,17 +209,17 @@ func pipelineFlag(c *cobra.Command, pipeline *string) {
 }
 
 // eachQueue runs f on the queue of a pipeline, or on those of all.
-func eachQueue(c *cobra.Command, globals *cli.Globals, open opening, pipeline string, f func(context.Context, queue) error) error {
+func eachQueue(c *cobra.Command, globals *cli.Globals, open opening, pipeline string, f func(context.Context, explain.Queue) error) error {
 	return open(globals, func(dir *storage.Dir) error { return inEachQueue(c, globals, dir, pipeline, f) })
 }
 
-func inEachQueue(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, pipeline string, f func(context.Context, queue) error) error {
-	return withFrontiers(c, globals, dir, func(all frontiers) error {
+func inEachQueue(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, pipeline string, f func(context.Context, explain.Queue) error) error {
+	return withFrontiers(c, globals, dir, func(all explain.Queues) error {
 		var names []string
 		found := false
 		for _, q := range all {
-			names = append(names, q.pipeline)
-			if pipeline != "" && q.pipeline != pipeline {
+			names = append(names, q.Pipeline)
+			if pipeline != "" && q.Pipeline != pipeline {
 				continue
 			}
 			found = true
@@ -259,9 +261,9 @@ func makeQueues(globals *cli.Globals, dir *storage.Dir, pipeline string) error {
 		switch {
 		case pipeline != "" && err != nil:
 			return err
-		case pipeline != "" && !m.crawls:
+		case pipeline != "" && !m.Crawls:
 			return cli.Wrongf("pipeline %s has no stage frontier, whose rules these are", pipeline)
-		case err != nil || !m.crawls:
+		case err != nil || !m.Crawls:
 			continue
 		}
 		queue, err := store.Queue(name, o)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fulltext"
 )
@@ -256,9 +257,9 @@ func (o *searchOptions) sayWhyNothing(c *cobra.Command, s searched, total uint64
 	case n == 0:
 		note(c, "nothing is indexed yet: webrace-run search fills the index")
 	case total > 0:
-		note(c, "no more than %s found by %s", cli.Count(int(total), "document"), o.query.Text)
+		note(c, "no more than %s found by %s", wording.Count(int(total), "document"), o.query.Text)
 	default:
-		note(c, "none of %s is found by %s%s", cli.Count(int(n), "document"), o.query.Text, o.didYouMean(c, s))
+		note(c, "none of %s is found by %s%s", wording.Count(int(n), "document"), o.query.Text, o.didYouMean(c, s))
 		if waiting > 0 && o.secret == "" {
 			note(c, "%s not indexed yet: webrace-run search brings the index up to date", are(int(waiting), "stored version"))
 		}
@@ -270,7 +271,7 @@ func are(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun + " is"
 	}
-	return cli.Count(n, noun) + " are"
+	return wording.Count(n, noun) + " are"
 }
 
 // didYouMean suggests another query if there is one; a suggestion that fails is none.
@@ -310,6 +311,6 @@ func rebuildIndex(c *cobra.Command, dir *storage.Dir) error {
 func addIndexed(to *uint64, n uint64) { *to += n }
 
 func sayIndexed(c *cobra.Command, n uint64) error {
-	note(c, "%s indexed", cli.Count(int(n), "document"))
+	note(c, "%s indexed", wording.Count(int(n), "document"))
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
+	"github.com/webrace/webrace/internal/wording"
+	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -88,7 +90,7 @@ func fragmentsFrom(cache *objects.Store, secret string, h *fulltext.Highlighter,
 	if err != nil {
 		return nil, err
 	}
-	r, err := read(cache, version)
+	r, err := explain.Read(cache, version)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func (p jsonHits) hit(h fulltext.Hit, fragments []string) error {
 		fragments = []string{}
 	}
 	return cli.NewEncoder(p.w).Encode(hitJSON{
-		h.URL, h.Title, h.Version, h.Superseded, moment(h.Date), h.Language, h.Type, h.Score, fragments,
+		h.URL, h.Title, h.Version, h.Superseded, wording.Moment(h.Date), h.Language, h.Type, h.Score, fragments,
 	})
 }
 

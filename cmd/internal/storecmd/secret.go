@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/control"
 	"golang.org/x/term"
 
@@ -251,7 +252,7 @@ func newSecretRotate(globals *cli.Globals) *cobra.Command {
 			return withControl(globals, func(store *control.Store) error {
 				n, err := store.RotateKey(c.Context())
 				if err == nil {
-					note(c, "%s under a new key", cli.Count(n, "secret"))
+					note(c, "%s under a new key", wording.Count(n, "secret"))
 				}
 				return err
 			})

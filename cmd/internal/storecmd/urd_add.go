@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 	"github.com/webrace/webrace/xmlschema/cron"
@@ -153,7 +154,7 @@ func putURDs(c *cobra.Command, store *control.Store, urds []*xmlschema.URD) erro
 		return err
 	}
 	if len(urds) != 1 {
-		note(c, "%s: %d added, %d changed, %d unchanged", cli.Count(len(urds), "URD"), effects[control.Added], effects[control.Changed], effects[control.Unchanged])
+		note(c, "%s: %d added, %d changed, %d unchanged", wording.Count(len(urds), "URD"), effects[control.Added], effects[control.Changed], effects[control.Unchanged])
 	}
 	return nil
 }

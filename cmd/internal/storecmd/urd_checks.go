@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/stages/urds"
 	"github.com/webrace/webrace/storage"
@@ -31,7 +32,7 @@ func (c checked) next() string {
 	if c.Due {
 		return "now"
 	}
-	return moment(c.Next)
+	return wording.Moment(c.Next)
 }
 
 // checks knows how the crawls stand, in whichever pipeline each was last checked.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/urdimport"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -129,7 +130,7 @@ func (f *importFlags) foreign(c *cobra.Command, in io.Reader, name, format strin
 		note(c, "%s: %s", name, p)
 	}
 	if len(r.Problems) > 0 && !f.skipBad {
-		return nil, cli.Wrongf("%s: %s, and nothing was stored; --skip-bad stores the others", name, cli.Count(len(r.Problems), "problem"))
+		return nil, cli.Wrongf("%s: %s, and nothing was stored; --skip-bad stores the others", name, wording.Count(len(r.Problems), "problem"))
 	}
 	return r.URDs, nil
 }

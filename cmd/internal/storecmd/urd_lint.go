@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -50,7 +51,7 @@ func lintURDs(c *cobra.Command, globals *cli.Globals, path string) error {
 	if err := listProblems(c, name, decoder); err != nil {
 		return err
 	}
-	note(c, "%s: %s, nothing wrong", name, cli.Count(read, what))
+	note(c, "%s: %s, nothing wrong", name, wording.Count(read, what))
 	if what != "URD" {
 		note(c, "there is no URD in it: urd import would refuse it")
 	}
@@ -77,7 +78,7 @@ func listProblems(c *cobra.Command, name string, decoder *xmlschema.Decoder) err
 		fmt.Fprintln(cli.Prose(c.OutOrStdout()), p)
 	}
 	if len(problems) > 0 {
-		return cli.Wrongf("%s: %s", name, cli.Count(len(problems), "problem"))
+		return cli.Wrongf("%s: %s", name, wording.Count(len(problems), "problem"))
 	}
 	return nil
 }

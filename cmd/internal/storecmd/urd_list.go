@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
@@ -60,7 +61,7 @@ func jsonOfURD(u urdChecked) any {
 		Depth: u.Depth, Scope: u.Scope, Urgency: u.Urgency, At: u.At, Threshold: u.Keywords.Threshold, Match: u.Keywords.Match,
 		Keywords: []keywordJSON{}, Crawl: u.Crawl.ID, Revision: u.Revision,
 		Select: jsonOfRules(u.Select), Ignore: jsonOfRules(u.Ignore),
-		LastCheck: moment(u.Last), Outcome: u.Outcome, Next: u.next(),
+		LastCheck: wording.Moment(u.Last), Outcome: u.Outcome, Next: u.next(),
 	}
 	if u.Timing > 0 {
 		v.Timing = u.Timing.String()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -53,7 +54,7 @@ func printValues[T any](c *cobra.Command, expression string, asJSON bool, all it
 		default:
 			for _, v := range values {
 				if err == nil {
-					_, err = fmt.Fprintln(c.OutOrStdout(), oneLine(v))
+					_, err = fmt.Fprintln(c.OutOrStdout(), wording.OneLine(v))
 				}
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
+	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/objects"
@@ -35,7 +37,7 @@ asked itself.`,
 				return err
 			}
 			return lookIntoDir(globals, func(dir *storage.Dir) error {
-				return withFrontiers(c, globals, dir, func(queues frontiers) error { return why(c, dir, queues, url, asJSON) })
+				return withFrontiers(c, globals, dir, func(queues explain.Queues) error { return why(c, dir, queues, url, asJSON) })
 			})
 		},
 	}
@@ -44,14 +46,14 @@ asked itself.`,
 	return c
 }
 
-func why(c *cobra.Command, dir *storage.Dir, queues frontiers, url string, asJSON bool) error {
+func why(c *cobra.Command, dir *storage.Dir, queues explain.Queues, url string, asJSON bool) error {
 	part := partOf(c)
 	if part != nil {
 		if err := json.Unmarshal(part.Ask, &url); err != nil {
 			return err
 		}
 	}
-	all, err := queues.statuses(url)
+	all, err := queues.Statuses(url)
 	if err != nil {
 		return err
 	}
@@ -137,25 +139,25 @@ type answeredVersion struct {
 }
 
 // answerTo gathers what is known of a URL in one pipeline.
-func answerTo(ctx context.Context, dir *storage.Dir, queues frontiers, s urlStatus) (*answer, error) {
-	a := s.answer()
+func answerTo(ctx context.Context, dir *storage.Dir, queues explain.Queues, s explain.Status) (*answer, error) {
+	a := answerOf(s)
 	var err error
 	if s.Visit != nil {
 		if a.Document, err = documentOf(dir, objects.View(s.Secret, s.URL), s.Visit); err != nil {
 			return nil, err
 		}
 	}
-	if s.Moved != "" && s.redirected() {
-		a.Redirects, err = queues.chain(ctx, s)
+	if s.Moved != "" && s.Redirected() {
+		a.Redirects, err = chainOf(ctx, queues, s)
 	}
 	return a, err
 }
 
-// answer returns what the frontier knows.
-func (s urlStatus) answer() *answer {
+// answerOf returns what the frontier knows.
+func answerOf(s explain.Status) *answer {
 	a := &answer{
-		Pipeline: s.pipeline, URL: s.URL, Secret: s.Secret, State: string(s.State), Because: s.state(), Refusal: s.refused(),
-		Due: instant(s.Due), HostAt: instant(s.Host), HostWhy: s.HostWhy, Paused: s.Paused, Lister: s.Lister, gated: s.gated(),
+		Pipeline: s.Pipeline, URL: s.URL, Secret: s.Secret, State: string(s.State), Because: s.Because(), Refusal: s.Refusal(),
+		Due: instant(s.Due), HostAt: instant(s.Host), HostWhy: s.HostWhy, Paused: s.Paused, Lister: s.Lister, gated: isGated(s),
 	}
 	if a.Refusal != "" {
 		a.Refused = s.Refused.String()
@@ -164,10 +166,10 @@ func (s urlStatus) answer() *answer {
 		a.Rule = &decidingRule{s.Gate.Number, r.Text(), r.Comment()}
 	}
 	for _, c := range s.Reached {
-		a.Crawls = append(a.Crawls, cameFrom{c.Crawl, c.Start, level(c.Distance), c.Round, c.Current, c.Waiting, c.Landing})
+		a.Crawls = append(a.Crawls, cameFrom{c.Crawl, c.Start, explain.Level(c.Distance), c.Round, c.Current, c.Waiting, c.Landing})
 	}
 	if v := s.Visit; v != nil {
-		a.Status, a.At, a.Error, a.Attempts, a.Interval = v.Status, instant(v.At), oneLine(v.Error), v.Attempts, v.Interval.Seconds()
+		a.Status, a.At, a.Error, a.Attempts, a.Interval = v.Status, instant(v.At), wording.OneLine(v.Error), v.Attempts, v.Interval.Seconds()
 	}
 	return a
 }
@@ -183,23 +185,23 @@ func instant(t time.Time) *time.Time {
 // longestChain is how many redirects are followed.
 const longestChain = 20
 
-// chain returns where a URL is redirected to, and from there on, as it was found at the last visits. Of a circle it
+// chainOf returns where a URL is redirected to, and from there on, as it was found at the last visits. Of a circle it
 // ends with the first URL that comes again.
-func (f frontiers) chain(ctx context.Context, s urlStatus) (chain []string, err error) {
+func chainOf(ctx context.Context, queues explain.Queues, s explain.Status) (chain []string, err error) {
 	first := s.URL
-	for s.Moved != "" && s.redirected() && len(chain) < longestChain && ctx.Err() == nil {
+	for s.Moved != "" && s.Redirected() && len(chain) < longestChain && ctx.Err() == nil {
 		seen := s.Moved == first || slices.Contains(chain, s.Moved)
 		if chain = append(chain, s.Moved); seen {
 			break
 		}
-		next, err := f.statuses(s.Moved)
+		next, err := queues.Statuses(s.Moved)
 		if err != nil {
 			return nil, err
 		}
 		at := s
-		s = urlStatus{}
+		s = explain.Status{}
 		for _, n := range next {
-			if n.pipeline == at.pipeline && n.Secret == at.Secret {
+			if n.Pipeline == at.Pipeline && n.Secret == at.Secret {
 				s = n
 			}
 		}
@@ -224,18 +226,18 @@ func documentOf(dir *storage.Dir, view string, v *webrace.Visit) (*answeredVersi
 		return nil, err
 	}
 	d := &answeredVersion{Version: v.Version, Stored: true, MediaType: version.MediaType, Truncated: version.Truncated}
-	content, err := read(documents, version)
+	content, err := explain.Read(documents, version)
 	if err != nil { // why is no place to tell of damage: fsck is
 		return d, nil
 	}
-	d.Unread, d.Undecoded = content.Unread.Reason, content.undecoded
+	d.Unread, d.Undecoded = content.Unread.Reason, content.Undecoded
 	if content.Canonical != version.URL {
 		d.Canonical = content.Canonical
 	}
 	return d, nil
 }
 
-// gated reports whether the URL is refused whatever crawl comes to it.
-func (s urlStatus) gated() bool {
+// isGated reports whether the URL is refused whatever crawl comes to it.
+func isGated(s explain.Status) bool {
 	return s.Refused >= frontier.Rule && s.Refused <= frontier.TrapFarDates
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/frontier"
 )
 
@@ -38,9 +38,9 @@ func (a *answer) lines(now time.Time) (lines []string) {
 		lines = append(lines, a.lastAnswer())
 	}
 	if a.Attempts > 0 {
-		line := fmt.Sprintf("failed %s in a row", cli.Count(a.Attempts, "time"))
+		line := fmt.Sprintf("failed %s in a row", wording.Count(a.Attempts, "time"))
 		if s := frontier.State(a.State); s != frontier.Delayed && s != frontier.Failed { // else it is said why
-			line += ": " + cli.WithoutURL(a.Error, a.URL)
+			line += ": " + wording.WithoutURL(a.Error, a.URL)
 		}
 		lines = append(lines, line)
 	}
@@ -55,8 +55,8 @@ func (a *answer) lines(now time.Time) (lines []string) {
 	}
 	add(a.Paused, "its host is paused: webrace-store frontier resume")
 	if a.HostAt != nil && a.HostAt.After(now) {
-		add(a.HostWhy == "", "its host may be asked again at %s", moment(*a.HostAt))
-		add(a.HostWhy != "", "its host may be asked again at %s: %s", moment(*a.HostAt), a.HostWhy)
+		add(a.HostWhy == "", "its host may be asked again at %s", wording.Moment(*a.HostAt))
+		add(a.HostWhy != "", "its host may be asked again at %s: %s", wording.Moment(*a.HostAt), a.HostWhy)
 	}
 	seen := a.State != string(frontier.Unseen)
 	waits := a.State == string(frontier.Queued) || a.State == string(frontier.Delayed)
@@ -95,7 +95,7 @@ func (c cameFrom) sentence() string {
 }
 
 func (a *answer) lastAnswer() string {
-	s := fmt.Sprintf("last answer at %s: status %d", moment(*a.At), a.Status)
+	s := fmt.Sprintf("last answer at %s: status %d", wording.Moment(*a.At), a.Status)
 	switch d := a.Document; {
 	case d != nil && d.Stored:
 		s += fmt.Sprintf("; version %d is stored", d.Version)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/storage/frontier"
 )
 
@@ -61,7 +62,7 @@ func TestWhyTellsEveryState(t *testing.T) {
 		"fetched, denied": {frontier.Explanation{State: frontier.Completed, Refused: frontier.TrapDepth, Visit: visit(200, "")}, "it is not accepted any more: it looks like a trap"},
 	} {
 		tt.of.URL = "http://a.example/x"
-		a := urlStatus{"p", matching{}, tt.of}.answer()
+		a := answerOf(explain.Status{Pipeline: "p", Explanation: tt.of})
 		var text strings.Builder
 		a.print(&text, now)
 		if !strings.Contains(text.String(), tt.want) {
@@ -76,7 +77,7 @@ func TestWhyTellsEveryState(t *testing.T) {
 		}
 	}
 	for r := frontier.Rule; r < frontier.Repeat; r++ {
-		if (urlStatus{Explanation: frontier.Explanation{Refused: r, Gate: scope.Explanation{Rule: rule}}}).refused() == "" {
+		if (explain.Status{Explanation: frontier.Explanation{Refused: r, Gate: scope.Explanation{Rule: rule}}}).Refusal() == "" {
 			t.Errorf("nothing is said of what is refused as %s", r)
 		}
 	}
@@ -92,5 +93,14 @@ func TestWhyTellsOfTheDocumentAndTheRedirects(t *testing.T) {
 	var text strings.Builder
 	if a.print(&text, at); text.String() != want {
 		t.Errorf("told as\n%swant\n%s", text.String(), want)
+	}
+}
+
+func TestWhereTheStartOfACrawlLeadsIsSaid(t *testing.T) {
+	t.Parallel()
+	s := explain.Status{Explanation: frontier.Explanation{Reached: []frontier.Reached{{Crawl: "c", Start: "http://a.org/", Current: true, Landing: "http://b.com/"}}}}
+	want := "at level 1 of the crawl from http://a.org/, whose start leads to http://b.com/"
+	if got := answerOf(s).Crawls[0].sentence(); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package storecmd
+package explain
 
 import (
 	"fmt"
@@ -7,25 +7,25 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// urlStatus is where a URL stands in the frontier of one pipeline.
-type urlStatus struct {
-	pipeline string
-	matching
+// Status is where a URL stands in the frontier of one pipeline.
+type Status struct {
+	Pipeline string
+	Matching
 	frontier.Explanation
 }
 
 // hasMovedForGood reports whether the URL was redirected for good at its last visit.
-func (s urlStatus) hasMovedForGood() bool {
+func (s Status) hasMovedForGood() bool {
 	return s.Visit != nil && (s.Visit.Status == http.StatusMovedPermanently || s.Visit.Status == http.StatusPermanentRedirect)
 }
 
 // cameTo returns how a crawl came to the URL, in the pipeline where it came nearest; false when it did in
 // none.
-func cameTo(all []urlStatus, crawl string) (at urlStatus, came frontier.Reached, ok bool) {
+func cameTo(all []Status, crawl string) (at Status, came frontier.Reached, ok bool) {
 	for _, s := range all {
 		i := slices.IndexFunc(s.Reached, func(c frontier.Reached) bool { return c.Crawl == crawl })
 		if i >= 0 && (!ok || s.Reached[i].Distance < came.Distance) {
@@ -35,15 +35,15 @@ func cameTo(all []urlStatus, crawl string) (at urlStatus, came frontier.Reached,
 	return at, came, ok
 }
 
-// refusal returns why the frontier never accepted a URL.
-func (s urlStatus) refusal() string {
+// neverAccepted returns why the frontier never accepted a URL.
+func (s Status) neverAccepted() string {
 	switch {
 	case s.Refused == frontier.Unknown:
 		return "no crawl was ever started"
 	case isRobotsTxt(s.URL):
 		return "it is no page of a crawl; fetch asks each host for it by itself, before the pages (fetch.robots)"
 	}
-	if because := s.refused(); because != "" {
+	if because := s.Refusal(); because != "" {
 		return because
 	}
 	return "nothing that was fetched leads to it within the levels of a crawl"
@@ -55,27 +55,27 @@ func isRobotsTxt(text string) bool {
 	return err == nil && u.Path == "/robots.txt" && u.RawQuery == ""
 }
 
-// state describes where the URL stands, in a few words.
-func (s urlStatus) state() string {
+// Because describes where the URL stands, in a few words.
+func (s Status) Because() string {
 	failure := ""
 	if s.Visit != nil {
-		failure = cli.WithoutURL(oneLine(s.Visit.Error), s.URL)
+		failure = wording.WithoutURL(wording.OneLine(s.Visit.Error), s.URL)
 	}
 	switch s.State {
 	case frontier.Unseen:
-		return "never accepted: " + s.refusal()
+		return "never accepted: " + s.neverAccepted()
 	case frontier.Queued:
 		return "waits for its turn to be fetched"
 	case frontier.Leased:
 		return "is being fetched"
 	case frontier.Delayed:
-		return fmt.Sprintf("failed, and is tried again at %s: %s", moment(s.Due), failure)
+		return fmt.Sprintf("failed, and is tried again at %s: %s", wording.Moment(s.Due), failure)
 	case frontier.Dropped:
 		return "taken off the queue before it was ever fetched"
 	case frontier.Failed:
 		return "gave no document: " + failure
 	}
-	if s.redirected() {
+	if s.Redirected() {
 		if s.hasMovedForGood() {
 			return fmt.Sprintf("moved for good (status %d)", s.Visit.Status)
 		}
@@ -84,18 +84,18 @@ func (s urlStatus) state() string {
 	return "fetched"
 }
 
-// redirected reports whether the last answer was a redirect.
-func (s urlStatus) redirected() bool {
+// Redirected reports whether the last answer was a redirect.
+func (s Status) Redirected() bool {
 	return s.Visit != nil && !s.Visit.Refused && s.Visit.Status >= 300 && s.Visit.Status <= 399 && s.Visit.Status != 304
 }
 
-// level is the level of pages that a URL at a distance from the start lies on.
-func level(distance int) int { return distance + 1 }
+// Level is the level of pages that a URL at a distance from the start lies on.
+func Level(distance int) int { return distance + 1 }
 
 func within(distance, levels int) bool { return webrace.Reach{Distance: distance}.Within(levels) }
 
-// refused returns why the gate, or every crawl, refuses the URL; empty if one accepts it.
-func (s urlStatus) refused() string {
+// Refusal returns why the gate, or every crawl, refuses the URL; empty if one accepts it.
+func (s Status) Refusal() string {
 	switch s.Refused {
 	case frontier.Unknown:
 		return "no crawl was ever started"

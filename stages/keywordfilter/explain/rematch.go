@@ -1,4 +1,4 @@
-package storecmd
+package explain
 
 import (
 	"context"
@@ -18,45 +18,46 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// rematch goes through what is stored with the URDs of one owner, as if they had seen none of it.
-type rematch struct {
-	owner       string
-	secret      string // the name of the credentials that what is gone through was fetched with
-	interests   []*rematched
-	allVersions bool
-	since       time.Time // versions fetched before are seen, and not told of
+// Rematch goes through what is stored with the URDs of one owner, as if they had seen none of it.
+type Rematch struct {
+	Owner       string
+	Secret      string // the name of the credentials that what is gone through was fetched with
+	Interests   []*Rematched
+	AllVersions bool
+	Since       time.Time // versions fetched before are seen, and not told of
 
-	cache     *objects.Store
-	control   *control.Store
-	frontiers frontiers
+	Cache   *objects.Store
+	Control *control.Store
+	Queues  Queues
 
-	ways              map[string]string // by interest and version of a document that was told: by which crawl, which counts for URDs of other crawls
-	moved             map[string]int    // by view, the last version of a document that has moved elsewhere for good
-	urls, read, found int               // so far
+	URLs, Versions, Found int // so far: those looked at, matched, and to tell
+
+	ways  map[string]string // by interest and version of a document that was told: by which crawl, which counts for URDs of other crawls
+	moved map[string]int    // by view, the last version of a document that has moved elsewhere for good
 }
 
-// rematched is a URD, and what was found for it.
-type rematched struct {
+// Rematched is a URD, and what was found for it.
+type Rematched struct {
 	*annotate.Interest
-	urd  control.URD
-	ran  *bool // whether its crawl ever ran, once asked for
-	told mirrors
+	Request control.URD
+	ran     *bool // whether its crawl ever ran, once asked for
+	told    Mirrors
 }
 
 // chunk is how many versions are asked for at once.
 const chunk = 256
 
-// alerts yields what there would be to tell, in the order in which the documents came: of two with the same
+// Alerts yields what there would be to tell, in the order in which the documents came: of two with the same
 // text it is the first that is told of. What comes meanwhile is left out. tick is called for every version.
-func (r *rematch) alerts(ctx context.Context, tick func()) iter.Seq2[*wouldTell, error] {
-	return func(yield func(*wouldTell, error) bool) {
-		last := r.cache.Last()
+func (r *Rematch) Alerts(ctx context.Context, tick func()) iter.Seq2[*WouldTell, error] {
+	return func(yield func(*WouldTell, error) bool) {
+		last := r.Cache.Last()
 		if err := r.findMoved(ctx); err != nil {
 			yield(nil, err)
 			return
 		}
-		for after := uint64(0); after < last && after < r.cache.Last(); {
-			came, err := r.cache.Next(ctx, after, chunk)
+		for after := uint64(0); after < last && after < r.Cache.Last(); {
+			came, err := r.Cache.Next(ctx, after, chunk)
 			for _, v := range came {
 				more := true
 				if after = v.Seq; after <= last && err == nil {
@@ -76,12 +77,12 @@ func (r *rematch) alerts(ctx context.Context, tick func()) iter.Seq2[*wouldTell,
 }
 
 // findMoved finds which documents have moved for good. Their latest version is at their new URL.
-func (r *rematch) findMoved(ctx context.Context) error {
-	if r.allVersions {
+func (r *Rematch) findMoved(ctx context.Context) error {
+	if r.AllVersions {
 		return nil
 	}
 	r.moved = make(map[string]int)
-	for former, err := range r.cache.Moved(ctx) {
+	for former, err := range r.Cache.Moved(ctx) {
 		if err != nil {
 			return err
 		}
@@ -92,8 +93,8 @@ func (r *rematch) findMoved(ctx context.Context) error {
 
 // version goes through a URL, if its turn is at this version: at its latest, or where all are wanted, at its
 // first. It reports whether more is wanted.
-func (r *rematch) version(ctx context.Context, v objects.Version, last uint64, yield func(*wouldTell, error) bool) (more bool, err error) {
-	if v.Secret != r.secret {
+func (r *Rematch) version(ctx context.Context, v objects.Version, last uint64, yield func(*WouldTell, error) bool) (more bool, err error) {
+	if v.Secret != r.Secret {
 		return true, nil
 	}
 	versions, err := r.versions(v, last)
@@ -103,8 +104,8 @@ func (r *rematch) version(ctx context.Context, v objects.Version, last uint64, y
 	case len(versions) == 0, versions[len(versions)-1].Number <= r.moved[v.View()]:
 		return true, nil
 	}
-	r.urls++
-	if versions[len(versions)-1].FetchedAt.Before(r.since) {
+	r.URLs++
+	if versions[len(versions)-1].FetchedAt.Before(r.Since) {
 		return true, nil
 	}
 	asked, err := r.asked(v.URL)
@@ -116,9 +117,9 @@ func (r *rematch) version(ctx context.Context, v objects.Version, last uint64, y
 
 // versions returns the versions to match of a URL whose turn it is, none if it is not. Those after the last
 // have come since it was begun.
-func (r *rematch) versions(v objects.Version, last uint64) ([]objects.Version, error) {
-	if !r.allVersions {
-		latest, err := r.cache.Latest(v.View())
+func (r *Rematch) versions(v objects.Version, last uint64) ([]objects.Version, error) {
+	if !r.AllVersions {
+		latest, err := r.Cache.Latest(v.View())
 		if err != nil || latest.Number == v.Number {
 			return []objects.Version{v}, err
 		}
@@ -126,37 +127,37 @@ func (r *rematch) versions(v objects.Version, last uint64) ([]objects.Version, e
 			return nil, nil
 		}
 	}
-	all, err := r.cache.Versions(v.View())
+	all, err := r.Cache.Versions(v.View())
 	if err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(other objects.Version) bool { return other.Seq > last })
 	switch {
 	case len(all) == 0:
-	case r.allVersions && all[0].Number == v.Number:
+	case r.AllVersions && all[0].Number == v.Number:
 		return all, nil
-	case !r.allVersions && all[len(all)-1].Number == v.Number:
+	case !r.AllVersions && all[len(all)-1].Number == v.Number:
 		return all[len(all)-1:], nil
 	}
 	return nil, nil
 }
 
 // url matches versions of one URL with those who are asked about it.
-func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*rematched, yield func(*wouldTell, error) bool) (more bool, err error) {
+func (r *Rematch) url(ctx context.Context, versions []objects.Version, asked []*Rematched, yield func(*WouldTell, error) bool) (more bool, err error) {
 	states := make([]seen, len(asked))
-	known, err := r.frontiers.reachOf(r.secret, versions[0].URL)
+	known, err := r.Queues.ReachOf(r.Secret, versions[0].URL)
 	if err != nil {
 		return true, err
 	}
 	var last *objects.Version
 	var former []string
 	first := versions[0].Number
-	if r.allVersions {
+	if r.AllVersions {
 		if versions, err = r.withFormer(versions); err != nil {
 			return true, err
 		}
 	} else if is := known.placeholder(first); is.Rounds > 0 {
-		whole, err := r.cache.Get(versions[0].View(), is.Whole)
+		whole, err := r.Cache.Get(versions[0].View(), is.Whole)
 		if err != nil {
 			return true, unlessGone(err)
 		}
@@ -164,14 +165,14 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 	}
 	placeholders := known.placeholders()
 	for _, v := range versions {
-		document, err := read(r.cache, v)
+		document, err := Read(r.Cache, v)
 		if errors.Is(err, objects.ErrNotFound) {
 			continue // removed meanwhile
 		}
 		if err != nil {
 			return true, err
 		}
-		r.read++
+		r.Versions++
 		if placeholders.next(document) {
 			continue
 		}
@@ -179,11 +180,11 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 		for i := range asked {
 			interests[i] = asked[i].Interest
 		}
-		parts := annotate.Parts(ctx, interests, document.parts)
+		parts := annotate.Parts(ctx, interests, document.Parts)
 		if ctx.Err() != nil {
 			return true, ctx.Err()
 		}
-		moving, failure := &moving{cache: r.cache, d: document, before: last, origins: known.origins(), instead: known.instead()}, error(nil)
+		moving, failure := &moving{cache: r.Cache, d: document, before: last, origins: known.origins(), instead: known.instead()}, error(nil)
 		if last != nil && last.URL != v.URL {
 			former = append(former, last.URL)
 		}
@@ -193,15 +194,15 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 				continue // it looks at nothing
 			}
 			since := states[i].version
-			if v.Number == first && since > 0 && r.allVersions {
-				if err := known.unite(ctx, r.cache, interest.Interest, &states[i].Seen); err != nil {
+			if v.Number == first && since > 0 && r.AllVersions {
+				if err := known.unite(ctx, r.Cache, interest.Interest, &states[i].Seen); err != nil {
 					return true, err
 				}
 			}
-			if r.allVersions {
+			if r.AllVersions {
 				states[i].Moves = moving.to(ctx, interest.Interest, &failure)
 			}
-			_, alert := states[i].Show(interest.Interest, parts[i].Part, document.asBody())
+			_, alert := states[i].Show(interest.Interest, parts[i].Part, document.AsBody())
 			if failure != nil {
 				return true, failure
 			}
@@ -212,10 +213,10 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 					return true, err
 				}
 			}
-			if alert == nil || v.FetchedAt.Before(r.since) || v.Number < first {
+			if alert == nil || v.FetchedAt.Before(r.Since) || v.Number < first {
 				continue
 			}
-			aci := annotate.ACI(interest.URD, *alert, document.document(), since)
+			aci := annotate.ACI(interest.URD, *alert, document.Document(), since)
 			aci.Former = slices.Clone(former)
 			told, err := r.tell(ctx, interest, aci)
 			if err != nil {
@@ -230,8 +231,8 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 }
 
 // withFormer returns versions of one URL behind those of its document from before it moved there.
-func (r *rematch) withFormer(versions []objects.Version) ([]objects.Version, error) {
-	all, err := r.cache.History(versions[0].View())
+func (r *Rematch) withFormer(versions []objects.Version) ([]objects.Version, error) {
+	all, err := r.Cache.History(versions[0].View())
 	if err != nil {
 		return nil, unlessGone(err)
 	}
@@ -256,12 +257,12 @@ type seen struct {
 
 // count returns the alert if the number of a version, compared with the one that was told last, meets the condition of
 // the URD, or that has none. The error is that of the context.
-func (s *seen) count(ctx context.Context, i *annotate.Interest, d *stored, alert *match.Alert) (*match.Alert, error) {
+func (s *seen) count(ctx context.Context, i *annotate.Interest, d *Stored, alert *match.Alert) (*match.Alert, error) {
 	when := i.Number()
 	if when == nil {
 		return alert, nil
 	}
-	number, err := when.Number(ctx, d.parts, d.Language, selection.NewBudget())
+	number, err := when.Number(ctx, d.Parts, d.Language, selection.NewBudget())
 	if err != nil {
 		return nil, ctx.Err()
 	}
@@ -280,15 +281,15 @@ func (s *seen) count(ctx context.Context, i *annotate.Interest, d *stored, alert
 
 // asked returns the URDs that are asked about a URL: those that a pipeline asks, and those whose crawl would
 // take it, had it ever run.
-func (r *rematch) asked(url string) (asked []*rematched, err error) {
-	known, err := r.frontiers.reachOf(r.secret, url)
+func (r *Rematch) asked(url string) (asked []*Rematched, err error) {
+	known, err := r.Queues.ReachOf(r.Secret, url)
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range r.interests {
-		yes, _ := known.asks(i.urd)
-		if !yes && i.urd.Crawl.Secret == r.secret && inScopeOf(i.urd, url) {
-			ran, err := r.ran(i)
+	for _, i := range r.Interests {
+		yes, _ := known.asks(i.Request)
+		if !yes && i.Request.Crawl.Secret == r.Secret && inScopeOf(i.Request, url) {
+			ran, err := r.Ran(i)
 			if err != nil {
 				return nil, err
 			}
@@ -303,79 +304,82 @@ func (r *rematch) asked(url string) (asked []*rematched, err error) {
 
 func inScopeOf(u control.URD, url string) bool { return u.Crawl.ID != "" && inScope(u.Crawl, url) }
 
-// ran reports whether the crawl of a URD ever came to its own start.
-func (r *rematch) ran(i *rematched) (bool, error) {
+// Ran reports whether the crawl of a URD ever came to its own start.
+func (r *Rematch) Ran(i *Rematched) (bool, error) {
 	if i.ran == nil {
-		start, err := r.frontiers.reachOf(i.urd.Crawl.Secret, i.urd.Crawl.Start)
+		start, err := r.Queues.ReachOf(i.Request.Crawl.Secret, i.Request.Crawl.Start)
 		if err != nil {
 			return false, err
 		}
-		_, _, ran := cameTo(start.statuses, i.urd.Crawl.ID)
+		_, _, ran := cameTo(start.Statuses, i.Request.Crawl.ID)
 		i.ran = &ran
 	}
 	return *i.ran, nil
 }
 
+// SetRan lets it be known whether the crawl of a URD ever came to its own start, as in another partition.
+func (i *Rematched) SetRan(ran bool) { i.ran = &ran }
+
 // What the owner was told already.
 const (
-	toldNothing = "new"
-	toldOfPage  = "page told"
-	toldSame    = "told"
+	ToldNothing = "new"
+	ToldOfPage  = "page told"
+	ToldSame    = "told"
 )
 
-// wouldTell is an annotation that there would be, and what its owner was told already.
-type wouldTell struct {
+// WouldTell is an annotation that there would be, and what its owner was told already.
+type WouldTell struct {
 	*xmlschema.ACI
-	told   string
-	before *control.ACI // the latest that the owner was told; nil for none
+	Told   string
+	Before *control.ACI // the latest that the owner was told; nil for none
 }
 
 // tell returns what an annotation would tell; nothing if it would be listed in one that was found before.
-func (r *rematch) tell(ctx context.Context, i *rematched, aci *xmlschema.ACI) (*wouldTell, error) {
+func (r *Rematch) tell(ctx context.Context, i *Rematched, aci *xmlschema.ACI) (*WouldTell, error) {
 	way := fmt.Sprint(i.InterestHash(), aci.Docbase.Version, aci.URI)
-	crawl := i.urd.Crawl.ID
-	if other := r.ways[way]; other != "" && crawl != "" && crawl != other || i.told.add(aci) {
+	crawl := i.Request.Crawl.ID
+	if other := r.ways[way]; other != "" && crawl != "" && crawl != other || i.told.Add(aci) {
 		return nil, nil
 	}
 	if r.ways == nil {
 		r.ways = make(map[string]string)
 	}
 	r.ways[way] = crawl
-	r.found++
-	t := &wouldTell{ACI: aci, told: toldNothing}
+	r.Found++
+	t := &WouldTell{ACI: aci, Told: ToldNothing}
 	for _, question := range []struct {
 		filter control.Filter
 		told   string
 	}{
-		{control.Filter{Owner: r.owner, XPath: fmt.Sprintf("/aci[@id='%s']", aci.ID)}, toldSame},
-		{control.Filter{Owner: r.owner, URL: aci.URI}, toldOfPage},
+		{control.Filter{Owner: r.Owner, XPath: fmt.Sprintf("/aci[@id='%s']", aci.ID)}, ToldSame},
+		{control.Filter{Owner: r.Owner, URL: aci.URI}, ToldOfPage},
 	} {
-		for before, err := range r.control.ACIs(ctx, question.filter) {
+		for before, err := range r.Control.ACIs(ctx, question.filter) {
 			if err != nil {
 				return nil, err
 			}
-			t.told, t.before = question.told, &before
+			t.Told, t.Before = question.told, &before
 		}
-		if t.before != nil {
+		if t.Before != nil {
 			break
 		}
 	}
-	if t.told == toldSame {
+	if t.Told == ToldSame {
 		return t, nil
 	}
-	first, isMirror, err := r.control.MirrorOf(ctx, aci.ID)
+	first, isMirror, err := r.Control.MirrorOf(ctx, aci.ID)
 	if err != nil {
 		return nil, err
 	}
 	if isMirror {
-		t.told, t.before = toldSame, &first
+		t.Told, t.Before = ToldSame, &first
 	}
 	return t, nil
 }
 
-// mirrors finds which of the documents that a URD would be told of have the same text, as the control store does
+// Mirrors finds which of the documents that a URD would be told of have the same text, as the control store does
 // for those that it is told of.
-type mirrors struct{ text, matched map[uint64][]*firstOf }
+type Mirrors struct{ text, matched map[uint64][]*firstOf }
 
 // firstOf is the document that is told of, and those that are listed there.
 type firstOf struct {
@@ -384,8 +388,8 @@ type firstOf struct {
 	listed   map[string]bool
 }
 
-// add reports whether an annotation is of a mirror.
-func (m *mirrors) add(aci *xmlschema.ACI) bool {
+// Add reports whether an annotation is of a mirror.
+func (m *Mirrors) Add(aci *xmlschema.ACI) bool {
 	d := aci.Docbase
 	if d.Shown == 0 {
 		return false

@@ -1,4 +1,4 @@
-package storecmd
+package explain
 
 import (
 	"fmt"
@@ -12,28 +12,28 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// reach is what the stores know of who is asked about a URL, as it is shown to who asks with some credentials
+// Reach is what the stores know of who is asked about a URL, as it is shown to who asks with some credentials
 // or with none: that is for those who gave them.
-type reach struct {
-	url      string
-	secret   string // the name of the credentials
-	statuses []urlStatus
+type Reach struct {
+	URL      string
+	Secret   string // the name of the credentials
+	Statuses []Status
 	united   []string // other pages that have moved there for good, which were shown until then
 }
 
-// reachOf finds the reach of a URL.
-func (f frontiers) reachOf(secret, url string) (*reach, error) {
-	all, err := f.statusesOf(secret, url)
+// ReachOf finds the reach of a URL.
+func (q Queues) ReachOf(secret, url string) (*Reach, error) {
+	all, err := q.StatusesOf(secret, url)
 	if err != nil {
 		return nil, err
 	}
-	r := &reach{url: url, secret: secret, statuses: all}
+	r := &Reach{URL: url, Secret: secret, Statuses: all}
 	for _, origin := range r.origins() {
-		there, err := f.statusesOf(secret, origin)
+		there, err := q.StatusesOf(secret, origin)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(there, func(s urlStatus) bool { return s.Moved == url && s.hasMovedForGood() }) {
+		if slices.ContainsFunc(there, func(s Status) bool { return s.Moved == url && s.hasMovedForGood() }) {
 			r.united = append(r.united, origin)
 		}
 	}
@@ -41,17 +41,17 @@ func (f frontiers) reachOf(secret, url string) (*reach, error) {
 }
 
 // concerns reports whether the URL lies where the URD looks.
-func (r *reach) concerns(u control.URD) bool {
+func (r *Reach) concerns(u control.URD) bool {
 	if prefix, watches := u.Prefix(); watches {
-		return urlnorm.HasPrefix(r.url, prefix)
+		return urlnorm.HasPrefix(r.URL, prefix)
 	}
 	if u.Crawl.ID == "" {
 		return false
 	}
-	if _, _, came := cameTo(r.statuses, u.Crawl.ID); came {
+	if _, _, came := cameTo(r.Statuses, u.Crawl.ID); came {
 		return true
 	}
-	return inScope(u.Crawl, r.url)
+	return inScope(u.Crawl, r.URL)
 }
 
 func inScope(crawl webrace.Crawl, url string) bool {
@@ -60,48 +60,48 @@ func inScope(crawl webrace.Crawl, url string) bool {
 }
 
 // asks reports whether the URD is asked about the URL when that is fetched, and why.
-func (r *reach) asks(u control.URD) (bool, string) {
+func (r *Reach) asks(u control.URD) (bool, string) {
 	private := "it was fetched with credentials, and is for those who gave them"
-	if r.secret == "" {
+	if r.Secret == "" {
 		private = "it was asked for by a request of a URD's own, and is for those who make it"
 	}
-	isPrivate := r.secret != "" || urlnorm.IsMarked(r.url)
+	isPrivate := r.Secret != "" || urlnorm.IsMarked(r.URL)
 	prefix, watches := u.Prefix()
-	at, came, ok := cameTo(r.statuses, u.Crawl.ID)
+	at, came, ok := cameTo(r.Statuses, u.Crawl.ID)
 	switch {
-	case watches && !urlnorm.HasPrefix(r.url, prefix):
+	case watches && !urlnorm.HasPrefix(r.URL, prefix):
 		return false, "it does not lie under what the URD watches"
 	case watches && isPrivate:
 		return false, "it lies under what the URD watches, but " + private
 	case watches:
 		return true, "it lies under what the URD watches"
-	case ok && at.unmatched:
-		return false, fmt.Sprintf("its crawl came to it on level %d in pipeline %s, which has no stage keyword-filter", level(came.Distance), at.pipeline)
+	case ok && at.Unmatched:
+		return false, fmt.Sprintf("its crawl came to it on level %d in pipeline %s, which has no stage keyword-filter", Level(came.Distance), at.Pipeline)
 	case ok && came.Waiting && !at.shownTo(u.Crawl.ID) && within(came.Distance, u.Crawl.Levels):
-		return false, fmt.Sprintf("its crawl came to it on level %d, and it %s (pipeline %s)", level(came.Distance), at.state(), at.pipeline)
+		return false, fmt.Sprintf("its crawl came to it on level %d, and it %s (pipeline %s)", Level(came.Distance), at.Because(), at.Pipeline)
 	case ok && within(came.Distance, u.Crawl.Levels):
-		return true, fmt.Sprintf("its crawl came to it on level %d", level(came.Distance))
+		return true, fmt.Sprintf("its crawl came to it on level %d", Level(came.Distance))
 	}
 	if everyone, found := r.everyone(); found && !isPrivate {
-		return true, fmt.Sprintf("pipeline %s asks everyone (keyword-filter.audience)", everyone.pipeline)
+		return true, fmt.Sprintf("pipeline %s asks everyone (keyword-filter.audience)", everyone.Pipeline)
 	}
 	switch {
 	case ok:
-		return false, fmt.Sprintf("it lies on level %d of the crawl, and the URD asks for %d (depth)", level(came.Distance), u.Crawl.Levels)
+		return false, fmt.Sprintf("it lies on level %d of the crawl, and the URD asks for %d (depth)", Level(came.Distance), u.Crawl.Levels)
 	case u.Crawl.ID == "":
 		return false, "the URD starts no crawl"
 	case u.Protocol != xmlschema.ProtocolHTTP && u.Protocol != xmlschema.ProtocolFeed:
 		return false, fmt.Sprintf("its crawl did not come to it: the shipped pipelines leave out URDs of protocol %s", u.Protocol)
 	case !r.concerns(u):
 		return false, fmt.Sprintf("it lies outside the scope %s of %s", u.Crawl.Scope, u.Crawl.Start)
-	case u.Crawl.Secret != r.secret:
-		return false, othersSee(u.Crawl.Secret)
+	case u.Crawl.Secret != r.Secret:
+		return false, OthersSee(u.Crawl.Secret)
 	}
 	return false, r.notReached(u)
 }
 
-// othersSee returns the remark that a crawl does not see what is looked at, but what these credentials show.
-func othersSee(secret string) string {
+// OthersSee returns the remark that a crawl does not see what is looked at, but what these credentials show.
+func OthersSee(secret string) string {
 	if secret == "" {
 		return "its crawl asks without credentials, and sees what those see who have none (leave out --secret)"
 	}
@@ -109,7 +109,7 @@ func othersSee(secret string) string {
 }
 
 // shownTo reports whether a crawl was shown the URL in an earlier round.
-func (s urlStatus) shownTo(crawl string) bool {
+func (s Status) shownTo(crawl string) bool {
 	if s.Visit == nil {
 		return false
 	}
@@ -118,19 +118,19 @@ func (s urlStatus) shownTo(crawl string) bool {
 }
 
 // everyone returns where the URL was fetched for everyone.
-func (r *reach) everyone() (urlStatus, bool) {
-	i := slices.IndexFunc(r.statuses, func(s urlStatus) bool { return s.everyone && s.Visit != nil })
+func (r *Reach) everyone() (Status, bool) {
+	i := slices.IndexFunc(r.Statuses, func(s Status) bool { return s.Everyone && s.Visit != nil })
 	if i < 0 {
-		return urlStatus{}, false
+		return Status{}, false
 	}
-	return r.statuses[i], true
+	return r.Statuses[i], true
 }
 
 // notReached returns why the crawl of a URD did not come to a page within its scope.
-func (r *reach) notReached(u control.URD) string {
-	for _, s := range r.statuses {
+func (r *Reach) notReached(u control.URD) string {
+	for _, s := range r.Statuses {
 		if s.State == frontier.Unseen && s.Refused == frontier.Rule {
-			return fmt.Sprintf("its crawl does not come to it: the rule %q of pipeline %s denies it", s.Gate.Rule.Text(), s.pipeline)
+			return fmt.Sprintf("its crawl does not come to it: the rule %q of pipeline %s denies it", s.Gate.Rule.Text(), s.Pipeline)
 		}
 	}
 	reason := "no page of it leads here"
@@ -147,8 +147,8 @@ func (r *reach) notReached(u control.URD) string {
 
 // shown returns what the URD was last shown of the URL: the version, and as of which revision of the URDs
 // that was matched; false where the URL was never visited for it.
-func (r *reach) shown(u control.URD) (shown webrace.Shown, visited bool) {
-	if at, _, ok := cameTo(r.statuses, u.Crawl.ID); ok {
+func (r *Reach) shown(u control.URD) (shown webrace.Shown, visited bool) {
+	if at, _, ok := cameTo(r.Statuses, u.Crawl.ID); ok {
 		if at.Visit == nil {
 			return webrace.Shown{}, false
 		}
@@ -160,7 +160,7 @@ func (r *reach) shown(u control.URD) (shown webrace.Shown, visited bool) {
 		return shown, true
 	}
 	var last *webrace.Visit
-	for _, s := range r.statuses {
+	for _, s := range r.Statuses {
 		if s.Visit != nil && (last == nil || s.Visit.At.After(last.At)) {
 			last = s.Visit
 		}

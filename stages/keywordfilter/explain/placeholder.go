@@ -1,4 +1,4 @@
-package storecmd
+package explain
 
 import (
 	"cmp"
@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/objects"
 )
 
@@ -18,9 +18,9 @@ type placeholders struct {
 	any      bool
 }
 
-func (r *reach) placeholders() *placeholders {
+func (r *Reach) placeholders() *placeholders {
 	p := new(placeholders)
-	for _, s := range r.statuses {
+	for _, s := range r.Statuses {
 		if s.Visit != nil {
 			p.accepted = append(p.accepted, s.Visit.Placeholder.Accepted)
 		}
@@ -29,21 +29,21 @@ func (r *reach) placeholders() *placeholders {
 }
 
 // next reports whether the next version is one.
-func (p *placeholders) next(d *stored) bool {
+func (p *placeholders) next(d *Stored) bool {
 	kind := d.kind()
-	if p.any && kind.StandsInFor(p.last) && !slices.Contains(p.accepted, d.version.Number) {
+	if p.any && kind.StandsInFor(p.last) && !slices.Contains(p.accepted, d.Version.Number) {
 		return true
 	}
 	p.last, p.any = kind, true
 	return false
 }
 
-func (s *stored) kind() extract.Kind { return extract.KindOf(s.MediaType, s.body, s.Text) }
+func (s *Stored) kind() extract.Kind { return extract.KindOf(s.MediaType, s.Body, s.Text) }
 
 // placeholder returns what a visit remembers of a version that stands in the place of the document; of no rounds if it
 // does not.
-func (r *reach) placeholder(version int) (p webrace.Placeholder) {
-	for _, s := range r.statuses {
+func (r *Reach) placeholder(version int) (p webrace.Placeholder) {
+	for _, s := range r.Statuses {
 		if s.Visit.IsPlaceholder() && s.Visit.Version == version {
 			return s.Visit.Placeholder
 		}
@@ -52,21 +52,21 @@ func (r *reach) placeholder(version int) (p webrace.Placeholder) {
 }
 
 // standsIn notes that the version at hand stands in the place of the document; empty if it does not.
-func (p *page) standsIn() string {
-	is := p.placeholder(p.version.Number)
+func (p *Page) standsIn() string {
+	is := p.placeholder(p.Version.Number)
 	if is.Rounds == 0 {
 		return ""
 	}
 	was := ""
-	if v, err := p.cache.Get(p.version.View(), is.Whole); err == nil {
-		was = " instead of " + typeOf(v)
+	if v, err := p.cache.Get(p.Version.View(), is.Whole); err == nil {
+		was = " instead of " + TypeOf(v)
 	}
 	return fmt.Sprintf("version %d stands in the place of the document, for %s so far: %s%s. What comes next is compared with version %d",
-		p.version.Number, cli.Count(is.Rounds, "round"), typeOf(p.version), was, is.Whole)
+		p.Version.Number, wording.Count(is.Rounds, "round"), TypeOf(p.Version), was, is.Whole)
 }
 
-// typeOf returns of which type a version is.
-func typeOf(v objects.Version) string {
+// TypeOf returns of which type a version is.
+func TypeOf(v objects.Version) string {
 	if v.Size == 0 {
 		return "nothing (0 bytes)"
 	}

@@ -1,4 +1,4 @@
-package storecmd
+package explain
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // list, and those from which something moved there by what its visits remember.
 type moving struct {
 	cache   *objects.Store
-	d       *stored
+	d       *Stored
 	before  *objects.Version  // the one before it, nil for none
 	origins []string          // of its visits
 	instead []webrace.Instead // of its visits: in whose place of a list it stood
@@ -34,7 +34,7 @@ func (m *moving) look() error {
 		return nil
 	}
 	m.looked = true
-	v := m.d.version
+	v := m.d.Version
 	links, err := m.links(&v)
 	if err != nil {
 		return err
@@ -67,13 +67,13 @@ func (m *moving) look() error {
 
 // list returns the pages of the list that the document is of, if that is paged by a cursor and was turned over.
 func (m *moving) list(links []string, before func() ([]string, error)) ([]annotate.Page, error) {
-	lists := annotate.Lists{Objects: m.cache, Secret: m.d.version.Secret, Until: m.d.version.FetchedAt}
+	lists := annotate.Lists{Objects: m.cache, Secret: m.d.Version.Secret, Until: m.d.Version.FetchedAt}
 	for _, instead := range m.instead {
 		if pages, err := lists.Around(instead, "", m.origins...); err != nil || len(pages) > 0 {
 			return pages, err
 		}
 	}
-	d := m.d.document()
+	d := m.d.Document()
 	d.Links = links
 	return lists.Behind(d, before)
 }
@@ -96,7 +96,7 @@ func (m *moving) to(ctx context.Context, i *annotate.Interest, failure *error) f
 		stored := func(page annotate.Page) []objects.Version {
 			return m.versions[slices.Index(m.pages, page)]
 		}
-		e := annotate.Elsewhere{Document: m.d.document(), Pages: m.pages, Units: func(page annotate.Page, version int) (*match.Units, time.Time, error) {
+		e := annotate.Elsewhere{Document: m.d.Document(), Pages: m.pages, Units: func(page annotate.Page, version int) (*match.Units, time.Time, error) {
 			for _, v := range stored(page) {
 				if v.Number == version {
 					units, err := m.units(ctx, i, v)
@@ -123,11 +123,11 @@ func (m *moving) to(ctx context.Context, i *annotate.Interest, failure *error) f
 
 // units returns what a URD would look at of a version of another page; nil if that was removed.
 func (m *moving) units(ctx context.Context, i *annotate.Interest, v objects.Version) (*match.Units, error) {
-	d, err := read(m.cache, v)
+	d, err := Read(m.cache, v)
 	if err != nil {
 		return nil, unlessGone(err)
 	}
-	part, err := i.Part(ctx, d.parts, selection.NewBudget())
+	part, err := i.Part(ctx, d.Parts, selection.NewBudget())
 	if err != nil {
 		return match.UnitsOf(nil), nil // it looks at nothing
 	}
@@ -136,23 +136,23 @@ func (m *moving) units(ctx context.Context, i *annotate.Interest, v objects.Vers
 
 // unite lets a request that was shown a document know what it was shown of the pages that became one with it, before it
 // is shown the first version of that.
-func (r *reach) unite(ctx context.Context, cache *objects.Store, i *annotate.Interest, seen *annotate.Seen) error {
+func (r *Reach) unite(ctx context.Context, cache *objects.Store, i *annotate.Interest, seen *annotate.Seen) error {
 	for _, url := range r.united {
-		versions, err := cache.History(objects.View(r.secret, url))
+		versions, err := cache.History(objects.View(r.Secret, url))
 		if err = unlessGone(err); err != nil {
 			return err
 		}
 		var there annotate.Seen
 		for _, v := range versions[max(0, len(versions)-match.MostBaselineVersions):] {
-			d, err := read(cache, v)
+			d, err := Read(cache, v)
 			if errors.Is(err, objects.ErrNotFound) {
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			if part, err := i.Part(ctx, d.parts, selection.NewBudget()); err == nil {
-				there.Show(i, part, d.asBody())
+			if part, err := i.Part(ctx, d.Parts, selection.NewBudget()); err == nil {
+				there.Show(i, part, d.AsBody())
 			}
 		}
 		seen.Unite(i, &there)
@@ -161,8 +161,8 @@ func (r *reach) unite(ctx context.Context, cache *objects.Store, i *annotate.Int
 }
 
 // instead returns in whose places of lists a page stood, by what visits remember.
-func (r *reach) instead() (all []webrace.Instead) {
-	for _, s := range r.statuses {
+func (r *Reach) instead() (all []webrace.Instead) {
+	for _, s := range r.Statuses {
 		if s.Visit != nil && s.Visit.Instead != (webrace.Instead{}) {
 			all = append(all, s.Visit.Instead)
 		}
@@ -171,8 +171,8 @@ func (r *reach) instead() (all []webrace.Instead) {
 }
 
 // origins returns the pages from which something moved to a page, by what visits remember.
-func (r *reach) origins() (all []string) {
-	for _, s := range r.statuses {
+func (r *Reach) origins() (all []string) {
+	for _, s := range r.Statuses {
 		if s.Visit != nil {
 			all = append(all, s.Visit.Origins...)
 		}

@@ -1,4 +1,4 @@
-package storecmd
+package explain
 
 import (
 	"fmt"

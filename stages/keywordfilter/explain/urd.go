@@ -1,35 +1,33 @@
-package storecmd
+package explain
 
 import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// explainURD explains what a page is worth to one URD, what its owner was told of it, and if nothing, why.
-func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error {
-	fmt.Fprintf(w, "\nURD %s: %s, %s\n", u.ID, u.URI, cli.InterestInFull(u.URD))
-	say := func(format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }
+// URD explains what the page is worth to one URD, what its owner was told of it, and if nothing, why. Say gets it line
+// by line. [Page.LookAtParts] comes before.
+func (p *Page) URD(ctx context.Context, u control.URD, say func(format string, args ...any)) error {
 	told, err := p.told(ctx, u)
 	if err != nil {
 		return err
 	}
 	for _, aci := range told {
-		say("told of version %d at %s: relevance %d, %s", aci.Docbase.Version, moment(aci.UpdateTime), aci.Relevance, taken(aci))
+		say("told of version %d at %s: relevance %d, %s", aci.Docbase.Version, wording.Moment(aci.UpdateTime), aci.Relevance, taken(aci))
 		if aci.Summary != "" {
-			say("  %s", oneLine(aci.Summary))
+			say("  %s", wording.OneLine(aci.Summary))
 		}
 	}
 	asked, how := p.asks(u)
@@ -37,17 +35,17 @@ func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error
 	case asked:
 	case len(told) == 0:
 		how = "no alert: " + how
-	case p.stored != nil:
+	case p.Stored != nil:
 		if _, isTold := p.toldOfThisVersion(told); !isTold {
 			how = "no further alert: " + how
 		}
 	}
 	say("%s", how)
 	switch {
-	case p.stored == nil && asked:
+	case p.Stored == nil && asked:
 		say("no alert: it is not in the object cache")
 		return nil
-	case p.stored == nil, !asked && !p.concerns(u):
+	case p.Stored == nil, !asked && !p.concerns(u):
 		return nil
 	}
 	if why := p.standsIn(); asked && why != "" {
@@ -63,13 +61,13 @@ func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error
 }
 
 // explainInterest explains what the page is worth to a URD that may be asked about it.
-func (p *page) explainInterest(ctx context.Context, say func(string, ...any), u control.URD, i *annotate.Interest, asked bool, told []control.ACI) error {
+func (p *Page) explainInterest(ctx context.Context, say func(string, ...any), u control.URD, i *annotate.Interest, asked bool, told []control.ACI) error {
 	text, whole, fault := p.part(ctx, i, say)
 	if fault != "" {
 		say("no alert: %s", fault)
 		return ctx.Err()
 	}
-	why, alert := i.WorthOf(p.asBody(), text)
+	why, alert := i.WorthOf(p.AsBody(), text)
 	silence, err := p.unmet(ctx, i, say, told)
 	if err != nil {
 		return err
@@ -111,17 +109,17 @@ func (p *page) explainInterest(ctx context.Context, say func(string, ...any), u 
 
 // unmet prints how the number on which a URD has a condition stands to it, and returns why there is no alert of the
 // version at hand because of it; empty if that is not why.
-func (p *page) unmet(ctx context.Context, i *annotate.Interest, say func(string, ...any), told []control.ACI) (string, error) {
+func (p *Page) unmet(ctx context.Context, i *annotate.Interest, say func(string, ...any), told []control.ACI) (string, error) {
 	when := i.Number()
 	if when == nil {
 		return "", nil
 	}
-	number, err := when.Number(ctx, p.parts, p.Language, selection.NewBudget())
+	number, err := when.Number(ctx, p.Parts, p.Language, selection.NewBudget())
 	if err != nil {
 		return "no alert: its number cannot be looked at: " + err.Error(), ctx.Err()
 	}
 	var last *webrace.Told
-	for _, s := range p.statuses {
+	for _, s := range p.Statuses {
 		if last = s.Visit.ToldTo(when.URD); last != nil {
 			break
 		}
@@ -144,21 +142,21 @@ func (p *page) unmet(ctx context.Context, i *annotate.Interest, say func(string,
 // part returns the text of the part of the page that a URD looks at and what to call it, and prints how much of the
 // page that is, and which of the rules match nothing. A fault, if there is one, tells why nothing is looked
 // at.
-func (p *page) part(ctx context.Context, i *annotate.Interest, say func(string, ...any)) (text *webrace.Text, name, fault string) {
+func (p *Page) part(ctx context.Context, i *annotate.Interest, say func(string, ...any)) (text *webrace.Text, name, fault string) {
 	if !i.Selects() {
 		return p.Text, "the whole page", ""
 	}
 	part, known := p.looked[i.ID]
 	if !known { // it is not asked, and takes nothing from the others
-		part.Part, part.Err = i.Part(ctx, p.parts, selection.NewBudget())
+		part.Part, part.Err = i.Part(ctx, p.Parts, selection.NewBudget())
 	}
 	if part.Err != nil {
 		return nil, "", "its part of the page cannot be looked at: " + part.Err.Error()
 	}
 	if i.AsksForData() {
-		say("it looks at what the page says as RDF: %s", cli.Count(len(part.Text.Blocks), "block"))
+		say("it looks at what the page says as RDF: %s", wording.Count(len(part.Text.Blocks), "block"))
 	} else {
-		say("it looks at part of the page: %d of %s", len(part.Text.Blocks), cli.Count(len(p.Text.Blocks), "block"))
+		say("it looks at part of the page: %d of %s", len(part.Text.Blocks), wording.Count(len(p.Text.Blocks), "block"))
 	}
 	for _, r := range part.Unmatched {
 		say("  %s matches nothing", r)
@@ -182,12 +180,12 @@ func taken(aci control.ACI) string {
 	if aci.Retrieved.IsZero() {
 		return "waits to be taken"
 	}
-	return "taken at " + moment(aci.Retrieved)
+	return "taken at " + wording.Moment(aci.Retrieved)
 }
 
 // told returns what the owner of a URD was told of the page.
-func (p *page) told(ctx context.Context, u control.URD) (told []control.ACI, err error) {
-	for aci, err := range p.control.ACIs(ctx, control.Filter{URD: u.ID, URL: p.url}) {
+func (p *Page) told(ctx context.Context, u control.URD) (told []control.ACI, err error) {
+	for aci, err := range p.control.ACIs(ctx, control.Filter{URD: u.ID, URL: p.URL}) {
 		if err != nil {
 			return nil, err
 		}
@@ -197,8 +195,8 @@ func (p *page) told(ctx context.Context, u control.URD) (told []control.ACI, err
 }
 
 // toldOfThisVersion returns the annotation that is of the version at hand: of what was added with it, for example.
-func (p *page) toldOfThisVersion(told []control.ACI) (aci control.ACI, isTold bool) {
-	i := slices.IndexFunc(told, func(a control.ACI) bool { return a.URI == p.url && a.Docbase.Version == p.version.Number })
+func (p *Page) toldOfThisVersion(told []control.ACI) (aci control.ACI, isTold bool) {
+	i := slices.IndexFunc(told, func(a control.ACI) bool { return a.URI == p.URL && a.Docbase.Version == p.Version.Number })
 	if i < 0 {
 		return control.ACI{}, false
 	}
@@ -207,11 +205,11 @@ func (p *page) toldOfThisVersion(told []control.ACI) (aci control.ACI, isTold bo
 
 // keptBack returns why an alert of the latest version that a pipeline has made is not among those that the owner was
 // told; empty if it is, or none was made.
-func (p *page) keptBack(ctx context.Context, u control.URD, worth *match.Alert, told []control.ACI) (string, error) {
+func (p *Page) keptBack(ctx context.Context, u control.URD, worth *match.Alert, told []control.ACI) (string, error) {
 	if _, isTold := p.toldOfThisVersion(told); isTold {
 		return "", nil
 	}
-	id := annotate.ACI(u.URD, *worth, p.document(), 0).ID
+	id := annotate.ACI(u.URD, *worth, p.Document(), 0).ID
 	first, isMirror, err := p.control.MirrorOf(ctx, id)
 	if err != nil {
 		return "", err
@@ -232,8 +230,8 @@ func (p *page) keptBack(ctx context.Context, u control.URD, worth *match.Alert, 
 
 // news is what the latest version is worth to a URD that was shown those before it, as far as they are stored.
 // It returns also where what moved to it came from.
-func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explanation, from []string, err error) {
-	versions, err := p.cache.History(p.version.View())
+func (p *Page) news(ctx context.Context, i *annotate.Interest) (why match.Explanation, from []string, err error) {
+	versions, err := p.cache.History(p.Version.View())
 	if err != nil {
 		return why, nil, err
 	}
@@ -241,7 +239,7 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 	var last *objects.Version
 	origins, placeholders := p.origins(), p.placeholders()
 	for _, v := range versions[max(0, len(versions)-match.MostBaselineVersions-1):] {
-		d, err := read(p.cache, v)
+		d, err := Read(p.cache, v)
 		if err != nil {
 			if err = unlessGone(err); err != nil {
 				return why, nil, err
@@ -251,18 +249,18 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 		if placeholders.next(d) {
 			continue
 		}
-		part, err := i.Part(ctx, d.parts, selection.NewBudget())
+		part, err := i.Part(ctx, d.Parts, selection.NewBudget())
 		if err != nil {
 			continue // it looked at nothing
 		}
-		if last != nil && last.URL != p.url && v.URL == p.url {
+		if last != nil && last.URL != p.URL && v.URL == p.URL {
 			if err := p.unite(ctx, p.cache, i, &seen); err != nil {
 				return why, nil, err
 			}
 		}
 		moving := &moving{cache: p.cache, d: d, before: last, origins: origins, instead: p.instead()}
 		seen.Moves = moving.to(ctx, i, &err)
-		if why, _ = seen.Show(i, part, d.asBody()); err != nil {
+		if why, _ = seen.Show(i, part, d.AsBody()); err != nil {
 			return why, nil, err
 		}
 		last, from = &v, moving.from
@@ -271,12 +269,12 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 }
 
 // reason returns why there is no alert, given what the latest version is worth as news.
-func (p *page) reason(u control.URD, told []control.ACI, news match.Explanation) string {
+func (p *Page) reason(u control.URD, told []control.ACI, news match.Explanation) string {
 	shown, visited := p.shown(u)
 	switch {
 	case visited && shown.Revision < u.Interest:
 		return "no alert yet: the URD was added or changed after the page was last matched; the next visit matches it anew"
-	case visited && shown.Version < p.version.Number:
+	case visited && shown.Version < p.Version.Number:
 		return "no alert yet: this version was stored for another crawl, and is matched at the next visit"
 	case u.Change == xmlschema.ChangeFirst:
 		return "no alert: the URD asks for pages when they are first seen"
@@ -284,9 +282,9 @@ func (p *page) reason(u control.URD, told []control.ACI, news match.Explanation)
 		return fmt.Sprintf("no further alert: %s", news.Reason)
 	case !visited:
 		return "no alert: no pipeline has visited the page, which was imported"
-	case p.version.Number == 1 && news.Reason != match.Alerts:
+	case p.Version.Number == 1 && news.Reason != match.Alerts:
 		return fmt.Sprintf("no alert: %s", news.Reason)
-	case p.version.Number > 1 && news.Reason != match.Alerts:
+	case p.Version.Number > 1 && news.Reason != match.Alerts:
 		return fmt.Sprintf("no alert: the page was seen before without one, and %s", news.Reason)
 	}
 	return "no alert is stored: it has been removed, or was lost (webrace-store dlq list shows what failed)"

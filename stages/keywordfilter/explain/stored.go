@@ -1,0 +1,50 @@
+package explain
+
+import (
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/internal/wording"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// Stored is a version of a document, and its text as it is matched.
+type Stored struct {
+	*extract.Result
+	Version   objects.Version
+	Body      []byte
+	Undecoded string              // why its body is not taken out of its content encodings; empty if it is
+	Parts     *selection.Document // what rules are applied to
+}
+
+// Read reads a version from the object cache.
+func Read(cache *objects.Store, version objects.Version) (*Stored, error) {
+	body, header, err := cache.Body(version)
+	if err != nil {
+		return nil, err
+	}
+	r, err := extract.Text(body, header, version.MediaType, version.URL)
+	if err != nil {
+		return nil, err
+	}
+	r.Canonical = r.CanonicalOf(header, version.URL, urlnorm.Rules{})
+	return &Stored{
+		r, version, body, wording.OneLine(header.Get(webrace.UndecodedField)), selection.Open(version.URL, body, r.MediaType, r.Charset, r.Text),
+	}, nil
+}
+
+// AsBody returns the version as one without text is told of.
+func (s *Stored) AsBody() annotate.Body {
+	return annotate.Body{MediaType: s.MediaType, Size: int64(len(s.Body)), At: s.Version.FetchedAt, Digest: s.Version.Digest}
+}
+
+// Document returns the version as it flowed through a pipeline.
+func (s *Stored) Document() *webrace.Document {
+	v := s.Version
+	return &webrace.Document{
+		URL: v.URL, At: v.FetchedAt, MediaType: s.MediaType, Body: s.Body, Title: s.Title, Text: s.Text,
+		Digest: v.Digest, Version: v.Number, Secret: v.Secret, Truncated: v.Truncated,
+	}
+}
