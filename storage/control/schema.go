@@ -8,8 +8,7 @@ import (
 	"fmt"
 )
 
-// newTables makes in one go what the migrations come to, which takes a fifth of their time. It is written by
-// go test -run TestNewTables -update.
+// newTables makes in one go what the migrations come to. It is written by go test -run TestNewTables -update.
 //
 //go:embed tables.sql
 var newTables string

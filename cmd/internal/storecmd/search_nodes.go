@@ -52,8 +52,7 @@ func (s *searchedNodes) client(p *parts, node int) (*nodeClient, error) {
 	where, dial := p.dirOf(node), (func(context.Context) (net.Conn, error))(nil)
 	isHere := where != ""
 	if isHere {
-		data := where
-		dial = func(ctx context.Context) (net.Conn, error) { return dialOwner(ctx, data) }
+		dial = func(ctx context.Context) (net.Conn, error) { return dialOwner(ctx, where) }
 	} else {
 		var err error
 		if dial, err = p.dialer(node); err != nil {
