@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"modernc.org/sqlite"
@@ -145,6 +146,27 @@ func (c *checker) secrets() error {
 			return err
 		}
 	}
+	return c.addresses(keys, keysErr)
+}
+
+// addresses checks that each channel's can be read.
+func (c *checker) addresses(keys []secretKey, keysErr error) error {
+	for sealed, err := range rows(c.ctx, c.store, "check channels", func(r *sql.Rows) (sealedChannel, error) { return scanChannel(r.Scan) },
+		"SELECT "+channelColumns+" FROM channel ORDER BY n") {
+		if err != nil {
+			return err
+		}
+		cause := keysErr
+		if cause == nil {
+			_, cause = sealed.open(keys)
+		}
+		if cause == nil {
+			continue
+		}
+		if _, err := c.found(UnreadableSecret, fmt.Sprintf("address of channel %d", sealed.N), cause.Error()); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -156,6 +178,18 @@ var rules = []struct{ kind, detail, query, repair string }{
 	{"orphan fingerprints", "they are of no ACI", "SELECT seq, seq FROM shown WHERE seq NOT IN (SELECT seq FROM aci)", "DELETE FROM shown WHERE seq = ?"},
 	{"orphan mirror", "it is listed in no ACI", "SELECT id, n FROM mirror WHERE seq NOT IN (SELECT seq FROM aci)", "DELETE FROM mirror WHERE n = ?"},
 	{"ACI both stored and listed as a mirror", "", "SELECT id, n FROM mirror WHERE id IN (SELECT id FROM aci)", "DELETE FROM mirror WHERE n = ?"},
+	{"orphan in an inbox", "it is of no ACI", "SELECT seq, seq FROM inbox WHERE seq NOT IN (SELECT seq FROM aci)", "DELETE FROM inbox WHERE seq = ?"},
+	{"ACI in another's inbox", "", "SELECT inbox.seq, inbox.seq FROM inbox JOIN aci USING (seq) WHERE inbox.owner <> aci.owner", "DELETE FROM inbox WHERE seq = ?"},
+	{"inbox without an account", "", "SELECT DISTINCT owner, owner FROM inbox WHERE owner NOT IN (SELECT owner FROM account)", "DELETE FROM inbox WHERE owner = ?"},
+	{"web session without an account", "", "SELECT DISTINCT owner, owner FROM web_session WHERE owner <> '' AND owner NOT IN (SELECT owner FROM account)",
+		"DELETE FROM web_session WHERE owner = ?"},
+	{"token without an account", "", "SELECT DISTINCT owner, owner FROM token WHERE owner NOT IN (SELECT owner FROM account)", "DELETE FROM token WHERE owner = ?"},
+	{"channel without an account", "", "SELECT n, n FROM channel WHERE owner NOT IN (SELECT owner FROM account)", "DELETE FROM channel WHERE n = ?"},
+	{"orphan message", "it is of no channel", "SELECT id, id FROM message WHERE channel NOT IN (SELECT n FROM channel)", "DELETE FROM message WHERE id = ?"},
+	{"orphan in the outbox", "it is of no channel", "SELECT n, n FROM outbox WHERE channel NOT IN (SELECT n FROM channel)", "DELETE FROM outbox WHERE n = ?"},
+	{"lost message", "it is not known which was to tell of it: it is sent with the next", "SELECT n, n FROM outbox WHERE message <> '' AND message NOT IN (SELECT id FROM message)",
+		"UPDATE outbox SET message = '' WHERE n = ?"},
+	{"grant of no secret", "", "SELECT DISTINCT name, name FROM secret_grant WHERE name NOT IN (SELECT name FROM secret)", "DELETE FROM secret_grant WHERE name = ?"},
 	{"URD both stored and removed", "", "SELECT id, id FROM removed WHERE id IN (SELECT id FROM urd)", "DELETE FROM removed WHERE id = ?"},
 	{"ACI both stored and trimmed", "", "SELECT id, id FROM trimmed WHERE id IN (SELECT id FROM aci)", "DELETE FROM trimmed WHERE id = ?"},
 	{"ACI both stored and withheld", "", "SELECT id, id FROM withheld WHERE id IN (SELECT id FROM aci)", "DELETE FROM withheld WHERE id = ?"},

@@ -109,7 +109,7 @@ func (c *checker) tables() (whole bool, err error) {
 // derived again by the rest of the check, or lost.
 func (c *checker) remake(name, had, made string) []func(*sql.Tx) error {
 	switch {
-	case strings.HasPrefix(made, "CREATE INDEX"):
+	case strings.HasPrefix(made, "CREATE INDEX"), strings.HasPrefix(made, "CREATE UNIQUE INDEX"):
 		return []func(*sql.Tx) error{c.execute("DROP INDEX IF EXISTS " + name + ";" + made)}
 	case had == "":
 		return []func(*sql.Tx) error{c.execute(made)}

@@ -163,7 +163,7 @@ func TestAMigrationThatWasAppliedInPartIsFinished(t *testing.T) {
 	}
 	// And the other way round.
 	path = golden(t, 1)
-	execute(t, path, "PRAGMA user_version = 7")
+	execute(t, path, "PRAGMA user_version = 8")
 	s = openAt(t, path)
 	found := fsckOf(t, s, true)
 	if len(found) != 1 || !found[0].Repaired || found[0].Kind != "half-applied migration" {

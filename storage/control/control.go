@@ -1,5 +1,5 @@
 // Package control is the control store: what people asked for (URDs), what they were told (ACIs), how far
-// each follower has read, and what could not be processed (dead letters), in one SQLite database.
+// each follower has read, and what could not be processed (dead letters), in one SQLite database, or in PostgreSQL.
 //
 // It guarantees: what a method has written when it returns survives kill -9 and power loss, and each method writes
 // all of what it was given or nothing. The canonical XML of a URD or an ACI is the truth; every other column is
@@ -8,6 +8,9 @@
 // removed, and with nothing else. One owner never changes what another asked for. A secret is encrypted, and
 // nothing that prints or marshals it shows it. An ACI that was removed for its age is never stored again. An owner
 // is never sent more in a day than their budget allows, and what is withheld for it can be asked for.
+//
+// Owners who are people may have an account: then their ACIs are filed in an inbox ([Store.File]), and an outbox keeps
+// what is to be sent on their channels until it was taken. What serves people sees the store as one of them ([Owned]).
 //
 // A Store is safe for concurrent use: one writer at a time, any number of readers, who see a consistent
 // snapshot and never wait for the writer. Iterators may be left at any point, and other methods may be
@@ -146,6 +149,9 @@ const (
 	allSecrets subject = "secrets"
 	everything subject = "everything"
 	singleRows subject = "" // which do not depend on others
+
+	allAccounts subject = "accounts"
+	allOutbox   subject = "outbox"
 )
 
 // write runs f in a transaction of its own. It may be run several times, of which the last counts.

@@ -157,7 +157,8 @@ func (c *copying) row(found *sql.Rows, table string, columns []string) ([]any, e
 }
 
 // ownCounters are those that tell of a database, and not of what is in it.
-var ownCounters = []string{"version", "identity", "generation", copiedFrom["identity"], copiedFrom["generation"], string(allACIs), string(allSecrets)}
+var ownCounters = []string{"version", "identity", "generation", copiedFrom["identity"], copiedFrom["generation"],
+	string(allACIs), string(allSecrets), string(allAccounts), string(allOutbox)}
 
 // copiedFrom are the counters that tell which SQLite database a store was copied from, and after how many commits, by
 // those that tell it there.
@@ -185,10 +186,9 @@ func (c *copying) counters() error {
 	}
 	statements := []string{"DELETE FROM sqlite_sequence WHERE name = 'aci'", fmt.Sprintf("INSERT INTO sqlite_sequence VALUES ('aci', %d)", last)}
 	if c.target.postgres != nil {
-		statements = []string{
-			fmt.Sprintf("UPDATE counter SET value = %d WHERE name = 'aci'", last),
-			"SELECT setval(pg_get_serial_sequence('" + schemaName + ".mirror', 'n'), coalesce(max(n), 0) + 1, FALSE) FROM mirror",
-			"SELECT setval(pg_get_serial_sequence('" + schemaName + ".dead_letter', 'n'), coalesce(max(n), 0) + 1, FALSE) FROM dead_letter",
+		statements = []string{fmt.Sprintf("UPDATE counter SET value = %d WHERE name = 'aci'", last)}
+		for _, table := range []string{"mirror", "dead_letter", "channel", "outbox"} {
+			statements = append(statements, fmt.Sprintf("SELECT setval(pg_get_serial_sequence('%s.%s', 'n'), coalesce(max(n), 0) + 1, FALSE) FROM %[2]s", schemaName, table))
 		}
 	}
 	for _, statement := range statements {

@@ -96,7 +96,8 @@ func expireOne(ctx context.Context, tx *sql.Tx, r record, now int64) error {
 }
 
 // Trim removes the ACIs that were retrieved, or expired, before a time, and those that were withheld on a day
-// before it, and returns how many; never one that waits. The ids of those that were sent stay known, so that
+// before it, and returns how many; never one that waits, or is still to be sent on a channel. They leave the inboxes of
+// their owners. The ids of those that were sent stay known, so that
 // none is ever stored, and sent, a second time.
 func (s *Store) Trim(ctx context.Context, before time.Time) (n int, err error) {
 	withheld, err := batches(func() (count int, err error) {
@@ -117,14 +118,14 @@ func (s *Store) trimRetrieved(ctx context.Context, before time.Time) (n int, err
 	return batches(func() (int, error) {
 		var count int64
 		err := s.write(ctx, allACIs, "trim ACIs", func(tx *sql.Tx) error {
-			const chosen = "FROM aci WHERE retrieved > 0 AND retrieved < ? ORDER BY retrieved, seq LIMIT ?"
+			const chosen = "FROM aci WHERE retrieved > 0 AND retrieved < ? AND " + isNotInOutbox + " ORDER BY retrieved, seq LIMIT ?"
 			if _, err := tx.ExecContext(ctx, fmt.Sprintf(countTrimmed, chosen), nanos.Of(before), expireBatch); err != nil {
 				return err
 			}
 			if _, err := tx.ExecContext(ctx, "INSERT INTO trimmed (id, url, version) SELECT id, url, version "+chosen, nanos.Of(before), expireBatch); err != nil {
 				return err
 			}
-			for _, statement := range trimMirrors {
+			for _, statement := range trimParts {
 				if _, err := tx.ExecContext(ctx, statement+" (SELECT seq "+chosen+")", nanos.Of(before), expireBatch); err != nil {
 					return err
 				}
@@ -139,11 +140,12 @@ func (s *Store) trimRetrieved(ctx context.Context, before time.Time) (n int, err
 	})
 }
 
-// trimMirrors is executed with ACIs about to be removed: what is listed in them stays known, like themselves.
-var trimMirrors = []string{
+// trimParts is executed with ACIs about to be removed: what is listed in them stays known, like themselves.
+var trimParts = []string{
 	"INSERT INTO trimmed (id, url, version) SELECT id, url, version FROM mirror WHERE seq IN",
 	"DELETE FROM mirror WHERE seq IN",
 	"DELETE FROM shown WHERE seq IN",
+	"DELETE FROM inbox WHERE seq IN",
 }
 
 // batches repeats f until it had less than a whole batch to do, and sums up what it did.

@@ -150,6 +150,9 @@ func (s *Store) ready(ctx context.Context) error {
 	if err == nil && !have {
 		err = s.makeTables(ctx)
 	}
+	if err == nil && s.writer != nil {
+		err = s.migrateThere(ctx)
+	}
 	if err == nil {
 		err = s.fitTables(ctx)
 	}
@@ -213,16 +216,51 @@ func (s *Store) makeTables(ctx context.Context) error {
 	if err == nil && !schema {
 		_, err = tx.ExecContext(ctx, "CREATE SCHEMA "+schemaName)
 	}
-	for statement := range strings.SplitSeq(postgresTables, ";\n") {
-		if err == nil {
-			_, err = tx.ExecContext(ctx, statement)
-		}
+	if err == nil {
+		err = executeAll(ctx, tx, postgresTables)
 	}
 	if err == nil {
 		err = tx.Commit()
 	}
 	if have, checked := s.haveTables(ctx); err != nil && checked == nil && have {
 		return nil
+	}
+	return err
+}
+
+// executeAll executes statements, each of which but the last ends its line.
+func executeAll(ctx context.Context, tx *sql.Tx, statements string) error {
+	for statement := range strings.SplitSeq(statements, ";\n") {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// migrateThere brings tables that an earlier program has made to the version that this one knows, whole or not at all.
+// Of several processes one does so, and the others wait for it.
+func (s *Store) migrateThere(ctx context.Context) error {
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	version := 0
+	err = tx.QueryRowContext(ctx, "SELECT value FROM counter WHERE name = 'version' FOR UPDATE").Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) { // fitTables says so
+		return nil
+	}
+	for ; err == nil && postgresMigrations[version] != ""; version++ {
+		if err = executeAll(ctx, tx, postgresMigrations[version]); err == nil {
+			_, err = tx.ExecContext(ctx, "UPDATE counter SET value = ? WHERE name = 'version'", version+1)
+		}
+		if err != nil {
+			err = fmt.Errorf("migrate tables from version %d: %w", version, err)
+		}
+	}
+	if err == nil {
+		err = tx.Commit()
 	}
 	return err
 }

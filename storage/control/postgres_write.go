@@ -60,7 +60,7 @@ func (of subject) begun(m *mark) (query string, args []any) {
 	case singleRows:
 		return begun, args
 	case everything:
-		return begun + " FROM counter WHERE name IN ('aci', 'revision', 'secrets') ORDER BY name FOR UPDATE", args
+		return begun + " FROM counter WHERE name IN ('accounts', 'aci', 'outbox', 'revision', 'secrets') ORDER BY name FOR UPDATE", args
 	}
 	return begun + " FROM counter WHERE name = ? FOR UPDATE", append(args, string(of))
 }

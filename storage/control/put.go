@@ -29,8 +29,16 @@ type Change struct {
 // owner's. The result tells, in the order of the argument, what became of each. A URD that equals the stored one
 // changes nothing. If an owner would have more than their budget allows, the error is a [BudgetError].
 func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error) {
+	return s.put(ctx, urds, func(*sql.Tx) error { return nil })
+}
+
+// put puts URDs if may allows it, in the same transaction.
+func (s *Store) put(ctx context.Context, urds []*xmlschema.URD, may func(*sql.Tx) error) ([]Change, error) {
 	var changes []Change
 	err := s.write(ctx, allURDs, "put URDs", func(tx *sql.Tx) error {
+		if err := may(tx); err != nil {
+			return err
+		}
 		spent, err := s.newSpending(ctx, tx)
 		if err != nil {
 			return err
@@ -58,7 +66,17 @@ func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error
 
 // Delete removes a URD, or returns [ErrNotFound]. Its ACIs stay.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := s.write(ctx, allURDs, "delete URD "+id, func(tx *sql.Tx) error { return deleteURD(ctx, tx, id) })
+	return s.delete(ctx, id, func(*sql.Tx) error { return nil })
+}
+
+// delete removes a URD if may allows it, in the same transaction.
+func (s *Store) delete(ctx context.Context, id string, may func(*sql.Tx) error) error {
+	err := s.write(ctx, allURDs, "delete URD "+id, func(tx *sql.Tx) error {
+		if err := may(tx); err != nil {
+			return err
+		}
+		return deleteURD(ctx, tx, id)
+	})
 	if err == nil {
 		s.wake(&s.changed)
 	}

@@ -120,3 +120,20 @@ func first[T any](limit int, results iter.Seq2[T, error]) iter.Seq2[T, error] {
 		}
 	}
 }
+
+// stringsIn returns the only column of a query's rows, within a transaction.
+func stringsIn(ctx context.Context, tx *sql.Tx, query string, args ...any) (all []string, err error) {
+	found, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	for found.Next() {
+		text, err := scanString(found)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, text)
+	}
+	return all, errors.Join(found.Err(), found.Close())
+}

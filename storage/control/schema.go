@@ -24,6 +24,7 @@ var migrations = []migration{
 	{tables: tables5},
 	{tables: tables6},
 	{tables: tables7},
+	{tables: tables8},
 }
 
 // migration makes tables, fills them from those there were, and then takes those away.

@@ -20,6 +20,7 @@ import (
 // SecretInfo is what may be told of a secret.
 type SecretInfo struct {
 	Name    string
+	Owner   string // whose it is; empty: the operator's
 	Kind    credentials.Kind
 	Bounds  credentials.Bounds
 	Origin  credentials.Origin // where it comes from; zero if it is stored
@@ -48,7 +49,13 @@ var _ credentials.Source = (*Store)(nil)
 
 // SetSecret stores a secret under a name, in place of one that has it; of one that comes from elsewhere, where that is.
 // It makes the key file if that is not there, unless there are secrets, whose key it would have to be.
+// Whose it is stays; a new one is the operator's.
 func (s *Store) SetSecret(ctx context.Context, name string, secret credentials.Secret) error {
+	return s.setSecret(ctx, name, secret, func(*sql.Tx) error { return nil }, "")
+}
+
+// setSecret sets a secret if may allows it, in the same transaction. One that is new is an owner's.
+func (s *Store) setSecret(ctx context.Context, name string, secret credentials.Secret, may func(*sql.Tx) error, owner string) error {
 	if name == "" || len(name) > 256 || strings.ContainsAny(name, " \t\r\n") {
 		return fmt.Errorf("set secret %q: a name has 1 to 256 characters, and no white space", name)
 	}
@@ -60,6 +67,9 @@ func (s *Store) SetSecret(ctx context.Context, name string, secret credentials.S
 	}
 	defer s.changedSecret(name)
 	return s.write(ctx, allSecrets, "set secret "+name, func(tx *sql.Tx) error {
+		if err := may(tx); err != nil {
+			return err
+		}
 		keys, err := s.keys(ctx, tx)
 		if err != nil {
 			return err
@@ -70,7 +80,11 @@ func (s *Store) SetSecret(ctx context.Context, name string, secret credentials.S
 		if err := s.countSecrets(ctx, tx); err != nil {
 			return err
 		}
-		return seal(ctx, tx, keys[0], name, secret, time.Now())
+		err = seal(ctx, tx, keys[0], name, secret, time.Now())
+		if err == nil && owner != "" {
+			_, err = tx.ExecContext(ctx, "UPDATE secret SET owner = ? WHERE name = ?", owner, name)
+		}
+		return err
 	})
 }
 
@@ -81,11 +95,11 @@ func (s *Store) keys(ctx context.Context, tx *sql.Tx) ([]secretKey, error) {
 		return keys, err
 	}
 	var encrypted int
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM secret").Scan(&encrypted); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM secret) + (SELECT count(*) FROM channel)").Scan(&encrypted); err != nil {
 		return nil, err
 	}
 	if encrypted > 0 {
-		return nil, fmt.Errorf("%d secrets are encrypted, and %w: restore it from where you keep it, or remove them", encrypted, err)
+		return nil, fmt.Errorf("%d secrets and addresses are encrypted, and %w: restore it from where you keep it, or remove them", encrypted, err)
 	}
 	k, err := newKey()
 	if err != nil {
@@ -147,22 +161,18 @@ type sealedSecret struct {
 	sealed []byte
 }
 
-const secretColumns = "name, kind, key, created, changed, sealed, bounds"
+const secretColumns = "name, kind, key, created, changed, sealed, bounds, owner"
 
 func scanSecret(r *sql.Rows) (s sealedSecret, err error) {
 	var created, changed int64
 	var bounds string
-	err = r.Scan(&s.Name, &s.Kind, &s.Key, &created, &changed, &s.sealed, &bounds)
+	err = r.Scan(&s.Name, &s.Kind, &s.Key, &created, &changed, &s.sealed, &bounds, &s.Owner)
 	s.Created, s.Changed, s.Bounds = nanos.Time(created), nanos.Time(changed), parseBounds(bounds)
 	return s, err
 }
 
 func (s sealedSecret) open(keys []secretKey) (credentials.Secret, error) {
-	i := slices.IndexFunc(keys, func(k secretKey) bool { return k.id == s.Key })
-	if i < 0 {
-		return credentials.Secret{}, fmt.Errorf("it is encrypted under key %s, and the key file has key %s: that is another store's, or an older one", s.Key, keys[0].id)
-	}
-	plain, err := keys[i].open(s.sealed, boundTo(s.Name, s.Kind, s.Bounds))
+	plain, err := openUnder(keys, s.Key, s.sealed, boundTo(s.Name, s.Kind, s.Bounds))
 	if err != nil {
 		return credentials.Secret{}, err
 	}
@@ -282,20 +292,31 @@ func (s *Store) DeleteSecret(ctx context.Context, name string, force bool) error
 			return &SecretInUseError{Name: name, URDs: users}
 		}
 	}
+	return s.deleteSecret(ctx, name, func(*sql.Tx) error { return nil })
+}
+
+// deleteSecret removes a secret if may allows it, in the same transaction, with what goes with it.
+func (s *Store) deleteSecret(ctx context.Context, name string, may func(*sql.Tx) error) error {
 	defer s.changedSecret(name)
-	return s.write(ctx, allSecrets, doing, func(tx *sql.Tx) error {
+	return s.write(ctx, allSecrets, "delete secret "+name, func(tx *sql.Tx) error {
+		if err := may(tx); err != nil {
+			return err
+		}
 		if err := forgetSession(ctx, tx, name); err != nil {
 			return err
 		}
 		if err := s.countSecrets(ctx, tx); err != nil {
 			return err
 		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM secret_grant WHERE name = ?", name); err != nil {
+			return err
+		}
 		return mustAffect(tx.ExecContext(ctx, "DELETE FROM secret WHERE name = ?", name))
 	})
 }
 
-// RotateKey makes a new key, encrypts every secret under it, forgets the old one, and returns how many there
-// are. Wherever it is interrupted, every secret can be read.
+// RotateKey makes a new key, encrypts every secret and the address of every channel under it, forgets the old one, and
+// returns how many secrets there are. Wherever it is interrupted, all of them can be read.
 func (s *Store) RotateKey(ctx context.Context) (n int, err error) {
 	if s.writer == nil {
 		return 0, s.explain("rotate the key of secrets", errReadOnly)
@@ -317,7 +338,11 @@ func (s *Store) RotateKey(ctx context.Context) (n int, err error) {
 				return err
 			}
 		}
-		if n, err = reseal(ctx, tx, keys); err == nil {
+		n, err = reseal(ctx, tx, keys)
+		if err == nil {
+			err = resealChannels(ctx, tx, keys)
+		}
+		if err == nil {
 			err = s.countSecrets(ctx, tx)
 		}
 		return err

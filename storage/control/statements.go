@@ -52,18 +52,27 @@ func (s *statements) insertRows(into string, columns int, values []any) error {
 
 // withRows executes a statement with rows in its middle (column1, column2 …), as many with a statement as there are.
 func (s *statements) withRows(before string, columns int, values []any, after string) error {
+	return s.inGroups(columns, values, func(rows string, args []any) error { return s.exec(before+rows+after, args...) })
+}
+
+// eachWithRows is withRows with a statement that returns rows, and calls back for each of these.
+func (s *statements) eachWithRows(before string, columns int, values []any, after string, back func(scan func(into ...any) error) error) error {
+	return s.inGroups(columns, values, func(rows string, args []any) error { return s.each(before+rows+after, args, back) })
+}
+
+// inGroups calls back with the text of rows, and what fills its parameters, until all values were in one.
+func (s *statements) inGroups(columns int, values []any, back func(rows string, args []any) error) error {
 	if len(values) == 0 {
 		return nil
 	}
 	if s.arrays {
-		rows, arrays := asArrays(columns, values)
-		return s.exec(before+rows+after, arrays...)
+		return back(asArrays(columns, values))
 	}
 	row := "(?" + strings.Repeat(", ?", columns-1) + ")"
 	for _, together := range []int{64, 8, 1} {
-		query := before + "VALUES " + row + strings.Repeat(", "+row, together-1) + after
+		text := "VALUES " + row + strings.Repeat(", "+row, together-1)
 		for n := together * columns; len(values) >= n; values = values[n:] {
-			if err := s.exec(query, values[:n]...); err != nil {
+			if err := back(text, values[:n]); err != nil {
 				return err
 			}
 		}

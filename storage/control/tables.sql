@@ -1,5 +1,18 @@
 -- Written by go test -run TestNewTables -update: what the migrations come to.
 
+CREATE TABLE account (
+	owner    TEXT PRIMARY KEY,
+	state    TEXT NOT NULL,
+	admin    INTEGER NOT NULL, -- 1: may manage the accounts of others
+	mail     TEXT NOT NULL, -- empty: none
+	password TEXT NOT NULL, -- its hash; empty: none
+	profile  BLOB NOT NULL, -- what the caller keeps of the person
+	created  INTEGER NOT NULL,
+	seen     INTEGER NOT NULL -- when the owner last logged in
+) WITHOUT ROWID;
+
+CREATE UNIQUE INDEX account_mail ON account (lower(mail)) WHERE mail <> '';
+
 CREATE TABLE aci (
 	seq       INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again, so that cursors never skip
 	id        TEXT NOT NULL UNIQUE,
@@ -33,6 +46,22 @@ CREATE TABLE budget ( -- those that were given; of the owner '' that of all othe
 	keywords INTEGER NOT NULL
 ) WITHOUT ROWID;
 
+CREATE TABLE channel (
+	n        INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again, so that no message goes to another
+	owner    TEXT NOT NULL,
+	kind     TEXT NOT NULL,
+	name     TEXT NOT NULL, -- by which its owner knows it
+	key      TEXT NOT NULL, -- the id of the key that the address is encrypted under
+	sealed   BLOB NOT NULL, -- the address
+	settings BLOB NOT NULL, -- JSON
+	state    TEXT NOT NULL,
+	since    INTEGER NOT NULL, -- the last ACI when it was made
+	failures INTEGER NOT NULL, -- one after the other
+	said     TEXT NOT NULL, -- what the receiver said to the last
+	created  INTEGER NOT NULL,
+	UNIQUE (owner, name)
+);
+
 CREATE TABLE counter (
 	name  TEXT PRIMARY KEY,
 	value INTEGER NOT NULL
@@ -62,6 +91,16 @@ CREATE TABLE dead_letter (
 	replay   INTEGER NOT NULL DEFAULT 0 -- 1: to be processed again
 );
 
+CREATE TABLE inbox ( -- the ACIs of owners who have an account
+	seq       INTEGER PRIMARY KEY, -- aci.seq
+	owner     TEXT NOT NULL,
+	state     TEXT NOT NULL,
+	relevance INTEGER NOT NULL,
+	urgency   INTEGER NOT NULL
+);
+
+CREATE INDEX inbox_owner ON inbox (owner, state, seq);
+
 CREATE TABLE keyword (
 	key TEXT NOT NULL,
 	urd INTEGER NOT NULL, -- urd.n
@@ -69,6 +108,23 @@ CREATE TABLE keyword (
 ) WITHOUT ROWID;
 
 CREATE INDEX keyword_urd ON keyword (urd);
+
+CREATE TABLE message (
+	id       TEXT PRIMARY KEY, -- made of what it holds
+	channel  INTEGER NOT NULL,
+	state    TEXT NOT NULL,
+	due      INTEGER NOT NULL, -- of the next attempt
+	attempts INTEGER NOT NULL,
+	said     TEXT NOT NULL, -- by the receiver, to the last attempt
+	created  INTEGER NOT NULL,
+	ended    INTEGER NOT NULL -- when it was taken, or given up; 0 while it waits
+) WITHOUT ROWID;
+
+CREATE INDEX message_channel ON message (channel, created);
+
+CREATE INDEX message_due     ON message (due) WHERE ended = 0;
+
+CREATE INDEX message_ended   ON message (ended) WHERE ended > 0;
 
 CREATE TABLE mirror ( -- documents that are listed in an ACI of another
 	n       INTEGER PRIMARY KEY,
@@ -87,6 +143,24 @@ CREATE TABLE notice ( -- the days of which owners were told that ACIs were withh
 	day   INTEGER NOT NULL,
 	PRIMARY KEY (owner, day)
 ) WITHOUT ROWID;
+
+CREATE TABLE outbox ( -- what is to be sent, or was
+	n       INTEGER PRIMARY KEY,
+	channel INTEGER NOT NULL,
+	key     TEXT NOT NULL, -- what it is: no channel has it twice
+	seq     INTEGER NOT NULL, -- aci.seq; 0 for what is told of something else
+	body    BLOB NOT NULL, -- of what is no ACI
+	urgency INTEGER NOT NULL,
+	due     INTEGER NOT NULL, -- not before
+	message TEXT NOT NULL, -- that it was sent with; empty while it waits
+	UNIQUE (channel, key)
+);
+
+CREATE INDEX outbox_due     ON outbox (channel, due) WHERE message = '';
+
+CREATE INDEX outbox_message ON outbox (message) WHERE message <> '';
+
+CREATE INDEX outbox_seq     ON outbox (seq) WHERE seq > 0;
 
 CREATE TABLE owner (
 	name  TEXT PRIMARY KEY,
@@ -107,7 +181,15 @@ CREATE TABLE secret (
 	sealed  BLOB NOT NULL, -- nonce and AES-256-GCM
 	created INTEGER NOT NULL,
 	changed INTEGER NOT NULL
-, bounds TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
+, bounds TEXT NOT NULL DEFAULT '', owner TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
+
+CREATE TABLE secret_grant ( -- who may have a secret used that is not their own
+	name  TEXT NOT NULL, -- secret.name
+	owner TEXT NOT NULL,
+	PRIMARY KEY (name, owner)
+) WITHOUT ROWID;
+
+CREATE INDEX secret_grant_owner ON secret_grant (owner);
 
 CREATE TABLE shown ( -- what owners were shown with ACIs, as fingerprints; hashes of them and the URD
 	seq      INTEGER PRIMARY KEY, -- aci.seq
@@ -120,6 +202,19 @@ CREATE TABLE shown ( -- what owners were shown with ACIs, as fingerprints; hashe
 CREATE INDEX shown_matched ON shown (matched);
 
 CREATE INDEX shown_text    ON shown (text);
+
+CREATE TABLE token (
+	hash    TEXT PRIMARY KEY, -- the token itself is nowhere
+	owner   TEXT NOT NULL,
+	purpose TEXT NOT NULL,
+	data    BLOB NOT NULL, -- what the caller keeps with it
+	created INTEGER NOT NULL,
+	expires INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX token_expires ON token (expires);
+
+CREATE INDEX token_owner   ON token (owner);
 
 CREATE TABLE trimmed ( -- the ids of ACIs that were removed, so that they are not sent again
 	id TEXT PRIMARY KEY
@@ -172,6 +267,19 @@ CREATE TABLE usage (
 	requests REAL NOT NULL,
 	PRIMARY KEY (day, owner)
 ) WITHOUT ROWID;
+
+CREATE TABLE web_session (
+	hash    TEXT PRIMARY KEY, -- of the token in the browser's cookie
+	owner   TEXT NOT NULL, -- empty: nobody has logged in
+	agent   TEXT NOT NULL,
+	data    BLOB NOT NULL,
+	created INTEGER NOT NULL,
+	expires INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX web_session_expires ON web_session (expires);
+
+CREATE INDEX web_session_owner   ON web_session (owner);
 
 CREATE TABLE withheld ( -- ACIs beyond a budget
 	id        TEXT PRIMARY KEY,

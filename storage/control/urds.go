@@ -154,7 +154,7 @@ func scanRevision(r *sql.Rows) (Revision, error) {
 }
 
 // list writes strings as one argument, for json_each to take apart.
-func list(values []string) string {
-	text, _ := json.Marshal(append([]string{}, values...)) // strings always have a JSON form, and no strings are a list, too
+func list[T string | int64](values []T) string {
+	text, _ := json.Marshal(append([]T{}, values...)) // they always have a JSON form, and none are a list, too
 	return string(text)
 }

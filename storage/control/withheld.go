@@ -18,13 +18,15 @@ import (
 // Withheld returns the ACIs that were withheld from an owner, or from everyone (""), the latest day first, and of a day
 // the most relevant. They have no Seq: they were not sent. One that was withheld is not sent later.
 func (s *Store) Withheld(ctx context.Context, owner string) iter.Seq2[ACI, error] {
-	return rows(ctx, s, "read withheld ACIs", func(r *sql.Rows) (ACI, error) {
-		var stored record
-		if err := r.Scan(&stored.document); err != nil {
-			return ACI{}, err
-		}
-		return decodeStoredACI(stored)
-	}, "SELECT xml FROM withheld WHERE ?1 = '' OR owner = ?1 ORDER BY day DESC, relevance DESC, id", owner)
+	return rows(ctx, s, "read withheld ACIs", scanWithheld, "SELECT xml FROM withheld WHERE ?1 = '' OR owner = ?1 ORDER BY day DESC, relevance DESC, id", owner)
+}
+
+func scanWithheld(r *sql.Rows) (ACI, error) {
+	var stored record
+	if err := r.Scan(&stored.document); err != nil {
+		return ACI{}, err
+	}
+	return decodeStoredACI(stored)
 }
 
 // WithheldOn returns how many ACIs were withheld on a day (UTC), by owner.

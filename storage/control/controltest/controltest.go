@@ -77,6 +77,40 @@ type Store interface {
 	Session(ctx context.Context, secret string) (string, error)
 	SetSession(ctx context.Context, secret, cookies string) error
 
+	GrantSecret(ctx context.Context, name, owner string) error
+	RevokeSecret(ctx context.Context, name, owner string) error
+	Grants(ctx context.Context) iter.Seq2[control.Grant, error]
+
+	Of(owner string) control.Owned
+	AddAccount(ctx context.Context, a control.Account, inherit bool) error
+	Account(ctx context.Context, owner string) (control.Account, error)
+	AccountByMail(ctx context.Context, mail string) (control.Account, error)
+	Accounts(ctx context.Context) iter.Seq2[control.Account, error]
+	ChangeAccount(ctx context.Context, owner string, change func(*control.Account) error) error
+	Password(ctx context.Context, owner string) (string, error)
+	SetPassword(ctx context.Context, owner, hash string) error
+	EraseOwner(ctx context.Context, owner string) (control.Erased, error)
+	AddToken(ctx context.Context, text string, t control.Token) error
+	Token(ctx context.Context, text string, purpose control.Purpose) (control.Token, error)
+	UseToken(ctx context.Context, text string, purpose control.Purpose) (control.Token, error)
+	PutWebSession(ctx context.Context, w control.WebSession) error
+	WebSession(ctx context.Context, hash string) (control.WebSession, error)
+	DeleteWebSession(ctx context.Context, hash string) error
+
+	ChannelsOf(ctx context.Context, owners ...string) iter.Seq2[control.Channel, error]
+	Channel(ctx context.Context, n int64) (control.Channel, error)
+	File(ctx context.Context, filings []control.Filing) (int, error)
+	PutEntry(ctx context.Context, e control.Entry) error
+	DueChannels(ctx context.Context, now time.Time) iter.Seq2[control.DueChannel, error]
+	NextDue(ctx context.Context, after time.Time) (time.Time, error)
+	Compose(ctx context.Context, channel int64, now time.Time, name func(keys []string) string) (control.Message, []control.Entry, error)
+	EntriesOf(ctx context.Context, message string) iter.Seq2[control.Entry, error]
+	DueMessages(ctx context.Context, now time.Time) iter.Seq2[control.Message, error]
+	Attempted(ctx context.Context, id string, a control.Attempt) (bool, error)
+	SendAgain(ctx context.Context, id string) error
+	Messages(ctx context.Context) iter.Seq2[control.Message, error]
+	TrimMessages(ctx context.Context, before time.Time) (int, error)
+
 	Cursor(ctx context.Context, follower string) (int64, error)
 	SetCursor(ctx context.Context, follower string, position int64) error
 	DropCursor(ctx context.Context, follower string) error

@@ -99,7 +99,20 @@ func (s *session) fill() {
 	s.ok(s.store.SetSecret(s.ctx, "bank", s.basic("hush")))
 	s.ok(s.store.SetSession(s.ctx, "bank", "cookies"))
 	s.ok(s.store.SetCursor(s.ctx, "p/s", 2))
+	s.fillAccount()
 	_, err = s.store.PutDeadLetter(s.ctx, control.DeadLetter{ID: "a", Pipeline: "p", Item: []byte("{}")})
+	s.ok(err)
+}
+
+// fillAccount stores something of each kind that goes with an account.
+func (s *session) fillAccount() {
+	eleni := s.account("eleni")
+	first, second := s.channel(eleni, "first"), s.channel(eleni, "second")
+	later := time.Now().Add(time.Hour)
+	s.ok(s.store.PutWebSession(s.ctx, control.WebSession{Hash: "session", Owner: "eleni", Expires: later}))
+	s.ok(s.store.AddToken(s.ctx, "token", control.Token{Owner: "eleni", Purpose: control.PurposeAPI, Expires: later}))
+	s.file([]int64{3}, first, second)
+	_, _, err := s.store.Compose(s.ctx, first, time.Now(), func([]string) string { return "message" })
 	s.ok(err)
 }
 

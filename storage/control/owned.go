@@ -1,0 +1,201 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/webrace/webrace/storage/internal/nanos"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// Owned is a store as one owner may see and change it: each of its statements names the owner, and what is another's is
+// as if it were not there ([ErrNotFound]). Who serves people hands them this, and never the [Store].
+type Owned struct {
+	store *Store
+	owner string
+}
+
+// Of returns what is an owner's.
+func (s *Store) Of(owner string) Owned { return Owned{s, owner} }
+
+// Owner returns whose it is.
+func (o Owned) Owner() string { return o.owner }
+
+// URDs returns the owner's URDs, in the order in which they were first added.
+func (o Owned) URDs(ctx context.Context) iter.Seq2[URD, error] { return o.store.ByOwner(ctx, o.owner) }
+
+// URD returns one of them, or [ErrNotFound].
+func (o Owned) URD(ctx context.Context, id string) (URD, error) {
+	c := condition{where: "id = ? AND owner = ?", args: []any{id, o.owner}, one: true}
+	return one(documents(ctx, o.store, "read URD "+id, urdTable, c, decodeStoredURD), "URD "+id)
+}
+
+// ForbiddenSecretError means that URDs name secrets which are neither their owner's nor granted to them.
+type ForbiddenSecretError struct{ Names []string }
+
+func (e *ForbiddenSecretError) Error() string {
+	return fmt.Sprintf("there is no secret %q that you may use", e.Names)
+}
+
+// Put is [Store.Put] of URDs of this owner: an owner that they name is replaced. It is a [ForbiddenSecretError] if they
+// name secrets that are neither the owner's own nor granted to them, whether these exist or not.
+func (o Owned) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error) {
+	mine := make([]*xmlschema.URD, len(urds))
+	var secrets []string
+	for i, u := range urds {
+		own := *u
+		own.Owner = o.owner
+		mine[i] = &own
+		secrets = append(secrets, own.Secrets()...)
+	}
+	slices.Sort(secrets)
+	return o.store.put(ctx, mine, func(tx *sql.Tx) error { return o.mayUse(ctx, tx, slices.Compact(secrets)) })
+}
+
+// mayUse refuses secrets that the owner may not use.
+func (o Owned) mayUse(ctx context.Context, tx *sql.Tx, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	allowed, err := stringsIn(ctx, tx, `SELECT name FROM secret WHERE owner = ?1 AND kind <> 'session'
+		UNION SELECT name FROM secret_grant WHERE owner = ?1`, o.owner)
+	if err != nil {
+		return err
+	}
+	if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(allowed, name) }); len(names) > 0 {
+		return &ForbiddenSecretError{names}
+	}
+	return nil
+}
+
+// Delete is [Store.Delete] of one of the owner's URDs.
+func (o Owned) Delete(ctx context.Context, id string) error {
+	return o.store.delete(ctx, id, func(tx *sql.Tx) error {
+		var mine bool
+		err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM urd WHERE id = ? AND owner = ?)", id, o.owner).Scan(&mine)
+		if err == nil && !mine {
+			err = ErrNotFound
+		}
+		return err
+	})
+}
+
+// CheckNow is [Store.CheckNow] of one of the owner's URDs.
+func (o Owned) CheckNow(ctx context.Context, id string) error {
+	if _, err := o.URD(ctx, id); err != nil {
+		return err
+	}
+	return o.store.CheckNow(ctx, id)
+}
+
+// InboxItem is an ACI in an inbox.
+type InboxItem struct {
+	ACI
+	State InboxState
+}
+
+// InboxFilter chooses from an inbox; the zero value chooses all of it.
+type InboxFilter struct {
+	States  []InboxState // in any of them; none: in whichever
+	URD     string       // of that URD
+	Urgency int          // at least
+	Before  int64        // with a lesser Seq; 0: all
+	Limit   int          // at most so many; 0: no limit
+
+	// ByRelevance has the most relevant first, of equal ones the latest; otherwise the latest are first.
+	ByRelevance bool
+}
+
+// Inbox returns what a filter chooses of the owner's inbox.
+func (o Owned) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[InboxItem, error] {
+	where, args := "inbox.owner = ?", []any{o.owner}
+	and := func(condition string, arg any) { where, args = where+" AND "+condition, append(args, arg) }
+	if len(f.States) > 0 {
+		states := make([]string, len(f.States))
+		for i, state := range f.States {
+			states[i] = string(state)
+		}
+		and("state IN (SELECT value FROM json_each(?))", list(states))
+	}
+	if f.URD != "" {
+		and("urd = ?", f.URD)
+	}
+	if f.Urgency > 0 {
+		and("urgency >= ?", f.Urgency)
+	}
+	if f.Before > 0 {
+		and("seq < ?", f.Before)
+	}
+	order := " ORDER BY seq DESC"
+	if f.ByRelevance {
+		order = " ORDER BY relevance DESC, seq DESC"
+	}
+	if f.Limit > 0 {
+		order, args = order+" LIMIT ?", append(args, f.Limit)
+	}
+	return o.inbox(ctx, where+order, args...)
+}
+
+// Item returns an ACI of the owner's inbox, or [ErrNotFound].
+func (o Owned) Item(ctx context.Context, seq int64) (InboxItem, error) {
+	return one(o.inbox(ctx, "inbox.owner = ? AND seq = ?", o.owner, seq), fmt.Sprintf("annotation %d", seq))
+}
+
+func (o Owned) inbox(ctx context.Context, where string, args ...any) iter.Seq2[InboxItem, error] {
+	return rows(ctx, o.store, "read the inbox of "+o.owner, func(r *sql.Rows) (i InboxItem, err error) {
+		var stored record
+		if err := r.Scan(&stored.document, &stored.number, &stored.second, &i.State); err != nil {
+			return i, err
+		}
+		i.ACI, err = decodeStoredACI(stored)
+		return i, err
+	}, "SELECT xml, seq, retrieved, state FROM inbox JOIN aci USING (seq) WHERE "+where, args...)
+}
+
+// Counts returns how many ACIs of the owner's inbox are in each state.
+func (o Owned) Counts(ctx context.Context) (map[InboxState]int, error) {
+	type entry struct {
+		state InboxState
+		n     int
+	}
+	counts := make(map[InboxState]int)
+	for e, err := range rows(ctx, o.store, "count the inbox of "+o.owner, func(r *sql.Rows) (e entry, err error) { return e, r.Scan(&e.state, &e.n) },
+		"SELECT state, count(*) FROM inbox WHERE owner = ? GROUP BY state", o.owner) {
+		if err != nil {
+			return nil, err
+		}
+		counts[e.state] = e.n
+	}
+	return counts, nil
+}
+
+// Mark gives ACIs of the owner's inbox a state, and returns how many there were of them. What its owner has read, or said
+// something of, counts as retrieved.
+func (o Owned) Mark(ctx context.Context, state InboxState, seqs ...int64) (n int, err error) {
+	if err := state.check(); err != nil {
+		return 0, err
+	}
+	doing := "mark annotations of " + o.owner
+	err = o.store.write(ctx, allACIs, doing, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, "UPDATE inbox SET state = ? WHERE owner = ? AND seq IN (SELECT CAST(value AS BIGINT) FROM json_each(?) AS wanted)", string(state), o.owner, list(seqs))
+		if err != nil {
+			return err
+		}
+		count, err := result.RowsAffected()
+		n = int(count)
+		if err == nil && state != Unread {
+			_, err = tx.ExecContext(ctx, "UPDATE aci SET retrieved = ? WHERE retrieved = 0 AND owner = ? AND seq IN (SELECT CAST(value AS BIGINT) FROM json_each(?) AS wanted)",
+				nanos.Of(o.store.options.Now()), o.owner, list(seqs))
+		}
+		return err
+	})
+	return n, err
+}
+
+// Withheld is [Store.Withheld] of the owner.
+func (o Owned) Withheld(ctx context.Context) iter.Seq2[ACI, error] {
+	return rows(ctx, o.store, "read withheld ACIs", scanWithheld, "SELECT xml FROM withheld WHERE owner = ? ORDER BY day DESC, relevance DESC, id", o.owner)
+}
