@@ -47,8 +47,8 @@ type Filing struct {
 }
 
 // File files ACIs, all of them or none, and returns how many were new. An ACI whose owner has no account is not filed;
-// one that was filed before is left as it is, with its entries; one that is not stored, or not any more, is passed over.
-// Entries on channels that are not the owner's, or are gone, are dropped.
+// one that was filed before is left as it is, with its entries; one that is not stored, or not any more, is passed
+// over. Entries on channels that are not the owner's, or are gone, are dropped.
 func (s *Store) File(ctx context.Context, filings []Filing) (n int, err error) {
 	err = s.write(ctx, allACIs, "file ACIs", func(tx *sql.Tx) error {
 		n = 0

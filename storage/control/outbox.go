@@ -64,8 +64,8 @@ const (
 	MessageDead  MessageState = "dead"    // given up: an owner may have it sent again
 )
 
-// Message is what was sent at once on a channel, or is. What it holds is stored before it is sent, so that after a crash
-// the same is sent again under the same id.
+// Message is what was sent at once on a channel, or is. What it holds is stored before it is sent, so that after a
+// crash the same is sent again under the same id.
 type Message struct {
 	ID       string
 	Channel  int64
@@ -116,9 +116,9 @@ type Composed struct {
 	Entries []Entry
 }
 
-// Compose makes messages of what is due, each of all the entries of one channel that are; its id is what the caller makes
-// of their keys. It does so for so many channels at most, those first that have waited longest, and leaves out channels
-// that are not active, and those of which a message waits: what refuses one message gets no second.
+// Compose makes messages of what is due, each of all the entries of one channel that are; its id is what the caller
+// makes of their keys. It does so for so many channels at most, those first that have waited longest, and leaves out
+// channels that are not active, and those of which a message waits: what refuses one message gets no second.
 func (s *Store) Compose(ctx context.Context, now time.Time, most int, name func(channel int64, keys []string) string) (made []Composed, err error) {
 	err = s.write(ctx, allOutbox, "compose messages", func(tx *sql.Tx) error {
 		p := s.newStatements(ctx, tx)
@@ -201,8 +201,9 @@ type Attempt struct {
 // mostFailures is how many messages in a row a channel has refused when it is stopped.
 const mostFailures = 5
 
-// Attempted records attempts at messages that wait, all of them or none; others are left as they are. ACIs that a receiver
-// has taken count as retrieved. A channel that has refused five messages in a row is stopped: stopped has their numbers.
+// Attempted records attempts at messages that wait, all of them or none; others are left as they are. ACIs that a
+// receiver has taken count as retrieved. A channel that has refused five messages in a row is stopped: stopped has
+// their numbers.
 func (s *Store) Attempted(ctx context.Context, attempts ...Attempt) (stopped []int64, err error) {
 	now := nanos.Of(s.options.Now())
 	err = s.write(ctx, allACIs, "record attempts at messages", func(tx *sql.Tx) error {
@@ -272,8 +273,8 @@ func (s *Store) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	return rows(ctx, s, "read messages", scanMessage, "SELECT "+messageColumns+" FROM message ORDER BY created DESC, id")
 }
 
-// ToldBy returns the ACIs that a message tells of, as they are now, in the order in which they were put: so many at most.
-// Those that were trimmed since it was sent are not there.
+// ToldBy returns the ACIs that a message tells of, as they are now, in the order in which they were put: so many at
+// most. Those that were trimmed since it was sent are not there.
 func (s *Store) ToldBy(ctx context.Context, message string, most int) iter.Seq2[ACI, error] {
 	return rows(ctx, s, "read what a message tells of", func(r *sql.Rows) (ACI, error) {
 		var stored record
