@@ -165,8 +165,9 @@ func isQuiet(t testing.TB, s Settings, at time.Time) bool {
 	return quietAt(s.Quiet, at.Format("15:04"), strings.ToLower(at.Format("Mon")))
 }
 
+var dayBefore = map[string]string{"mon": "sun", "tue": "mon", "wed": "tue", "thu": "wed", "fri": "thu", "sat": "fri", "sun": "sat"}
+
 func quietAt(q QuietHours, clock, day string) bool {
-	yesterday := map[string]string{"mon": "sun", "tue": "mon", "wed": "tue", "thu": "wed", "fri": "thu", "sat": "fri", "sun": "sat"}[day]
 	named := func(day string) bool { return len(q.Days) == 0 || strings.Contains(strings.Join(q.Days, " "), day) }
 	switch {
 	case q.From == q.To:
@@ -176,5 +177,5 @@ func quietAt(q QuietHours, clock, day string) bool {
 	case clock >= q.From:
 		return named(day)
 	}
-	return clock < q.To && named(yesterday)
+	return clock < q.To && named(dayBefore[day])
 }

@@ -52,21 +52,14 @@ func (m Message) slack() ([]byte, error) {
 
 // slackEntry is an entry in Slack's mrkdwn. Its parts together are within the limit of a block.
 func slackEntry(e Entry) string {
-	const (
-		title, summary, about = 300, 600, 400 // characters, once they are escaped
-		address               = 600
-	)
-	target, link := e.target(), webURL(e.Link)
-	if len(target) > address {
-		target = link
-	}
-	lines := []string{"*" + slackLink(target, fit(e.Title, title, utf16.RuneLen, slackEscape)) + "*"}
+	const title, summary, about = 300, 600, 400 // characters, once they are escaped; two links have 700 each
+	lines := []string{slackLink(e.target(), fit(e.Title, title, utf16.RuneLen, slackEscape))}
 	if e.Summary != "" {
 		lines = append(lines, fit(e.Summary, summary, utf16.RuneLen, slackEscape))
 	}
 	last := fit(e.about(), about, utf16.RuneLen, slackEscape)
-	if link != "" && len(link) <= address {
-		last = strings.TrimPrefix(last+" · "+slackLink(link, "why"), " · ")
+	if link := webURL(e.Link); link != "" {
+		last = strings.TrimPrefix(last+" · "+slackLink(link, "details"), " · ")
 	}
 	if last != "" {
 		lines = append(lines, last)
@@ -74,12 +67,14 @@ func slackEntry(e Entry) string {
 	return strings.Join(lines, "\n")
 }
 
-// slackLink is a link on a text that is escaped.
+// slackLink is a link on a text that is escaped; the text alone if there is no address, or a very long one.
 func slackLink(address, text string) string {
-	if address == "" {
+	const longest = 700
+	address = strings.ReplaceAll(address, "&", "&amp;")
+	if address == "" || len(address) > longest {
 		return text
 	}
-	return "<" + strings.ReplaceAll(address, "&", "&amp;") + "|" + text + ">"
+	return "<" + address + "|" + text + ">"
 }
 
 // slackEscape makes a character of a text one of mrkdwn that addresses nobody and links to nothing. What only formats

@@ -75,11 +75,12 @@ func ParseTemplate(text string) (*Template, error) {
 	if err != nil {
 		return nil, errors.New(readableTemplateError(err.Error()))
 	}
-	tree := trees[name]
-	if len(trees) > 1 || tree == nil {
-		return nil, fmt.Errorf("define and block are not allowed: %s", allowedOnly)
+	c, tree := &templateChecker{text: text}, trees[name]
+	for other, named := range trees {
+		if other != name {
+			return nil, c.refuse(named.Root, "define and block are not allowed")
+		}
 	}
-	c := &templateChecker{text: text}
 	if err := c.list(tree.Root, messageFields); err != nil {
 		return nil, err
 	}
@@ -210,7 +211,10 @@ func (c *templateChecker) value(node parse.Node, fields []string) error {
 		if len(n.Ident) == 1 && slices.Contains(fields, n.Ident[0]) {
 			return nil
 		}
-		meant := suggest.Nearest(n.Ident[0], fields)
+		meant := ""
+		if len(n.Ident) == 1 {
+			meant = suggest.Nearest(n.Ident[0], fields)
+		}
 		return c.refuse(node, "%.60s is no field here%s; there are %s", n, suggest.DidYouMean(meant), strings.Join(fields, ", "))
 	}
 	return c.refuse(node, "%.60s is not allowed", node)
