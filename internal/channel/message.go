@@ -39,8 +39,8 @@ type Message struct {
 	Link    string  `json:"link,omitempty"` // to where the person finds all of it
 }
 
-// Shown are the first entries, as many as most or [MaxShown], and how many others there are. The texts of these entries
-// are lines of valid UTF-8 (see [line]) with an end, and have no characters that act on a screen.
+// shown returns the first entries, most or [MaxShown] of them, and how many others there are. Each text of these is a
+// line (see line), and cut.
 func (m Message) shown(most int) (entries []Entry, more int) {
 	n := min(len(m.Entries), most, MaxShown)
 	for _, e := range m.Entries[:n] {
@@ -85,7 +85,7 @@ const (
 
 // inLines is the entry with each text in a line of its own. It has a title: if need be, its URL is one.
 func (e Entry) inLines() Entry {
-	e.Title = cut(line(cmp.Or(line(e.Title), e.URL, "(no title)")), maxTitle)
+	e.Title = cut(cmp.Or(line(e.Title), line(e.URL), "(no title)"), maxTitle)
 	e.Summary, e.URL = cut(line(e.Summary), maxSummary), cut(line(e.URL), maxURL)
 	e.Keywords, e.Labels = words(e.Keywords), words(e.Labels)
 	return e
@@ -183,31 +183,33 @@ func cut(s string, most int) string {
 }
 
 // fit returns as much of a text as has the size most when its characters are escaped, nil for as they are. One that was
-// longer ends in …, if there is room for it.
+// longer ends in …, if there is room for it. No character has a greater size than its bytes in UTF-8.
 func fit(s string, most int, size func(rune) int, escape func(rune) string) string {
-	var whole, short strings.Builder // short is what leaves room for …
-	room := most - size('…')
-	used := 0
+	if escape == nil && len(s) <= most {
+		return s
+	}
+	var b strings.Builder
+	used, room, short := 0, most-size('…'), 0 // short is how much of it leaves room for …
 	for _, r := range s {
-		escaped := string(r)
-		if escape != nil {
-			escaped = escape(r)
+		before := b.Len()
+		if escape == nil {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(escape(r))
 		}
-		for _, r := range escaped {
+		for _, r := range b.String()[before:] {
 			used += size(r)
 		}
-		if used > most {
-			if room >= 0 {
-				short.WriteRune('…')
-			}
-			return short.String()
-		}
-		whole.WriteString(escaped)
-		if used <= room {
-			short.WriteString(escaped)
+		switch {
+		case used > most && room < 0:
+			return ""
+		case used > most:
+			return b.String()[:short] + "…"
+		case used <= room:
+			short = b.Len()
 		}
 	}
-	return whole.String()
+	return b.String()
 }
 
 // webURL returns an address on the web in characters that have no meaning around it, such as in a list or between

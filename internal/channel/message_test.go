@@ -47,6 +47,7 @@ func TestTheSubjectTellsOfTheFirstAndHowManyMore(t *testing.T) {
 		{many(60), "page 1 (and 59 more)"},
 		{Message{Entries: []Entry{{URL: "https://a.org/"}}, More: 1}, "https://a.org/ (and 1 more)"},
 		{Message{Entries: []Entry{{}}}, "(no title)"},
+		{Message{Entries: []Entry{{Title: " \n", URL: "\x00"}}}, "(no title)"},
 		{Message{Entries: []Entry{{Title: "a\r\nBcc: b\u202e\xff\u2028c"}}}, "a Bcc: b\ufffd c"},
 		{Message{Entries: []Entry{{Title: strings.Repeat("я", 121)}}}, strings.Repeat("я", 119) + "…"},
 	} {
@@ -175,6 +176,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add("Gale <warning> & *storm*", "https://weather.levanda.org/a?b=1&c=2|x", "Winds\n[bank](https://evil.org) <!channel> @everyone", "sea,side", "https://race.levanda.org/a/7", 2, 3)
 	f.Add(strings.Repeat(`"\`, 400), "https://a.org/"+strings.Repeat(`"`, 600), strings.Repeat("&<>", 900), strings.Repeat("😀", 90), "https://a.org/"+strings.Repeat("&", 900), 60, 1)
 	f.Add(strings.Repeat("*", 900), "javascript:alert(1)", "\xff\x00\u202e\u2028", "", "", 12, 0)
+	f.Add("", "\x01", "", "", "", 1, 0)
 	f.Add("", "", "", "", "", 0, 0)
 	f.Fuzz(func(t *testing.T, title, url, summary, word, link string, entries, more int) {
 		m := Message{More: int(uint16(more)), Link: link}
