@@ -10,12 +10,12 @@ import (
 // mostUrgent is the urgency that passes quiet hours where these let it.
 const mostUrgent = 3
 
-// Due returns when an entry that comes now is to be sent, in UTC: the first moment, no earlier than now, at which it has
-// been held as long as is set, the channel is not muted, a digest is sent or has been since, and the hours are not quiet.
-// A digest whose time is in quiet hours is sent when they end.
+// Due returns when an entry that comes now is to be sent, in UTC: the first moment, no earlier than now, at which it
+// has been held as long as is set, the channel is not muted, a digest is sent or has been since, and the hours are
+// not quiet. A digest whose time is in quiet hours is sent when they end.
 //
-// Where the clock is put forward over the time of a digest, that is sent at the moment of the change; one whose time the
-// clock shows twice is sent the first time alone. Quiet hours go by what the clock shows.
+// Where the clock is put forward over the time of a digest, that is sent at the moment of the change; one whose time
+// the clock shows twice is sent the first time alone. Quiet hours go by what the clock shows.
 //
 // It is for settings that [Settings.Check] admits. With others it may be another moment, but none before now.
 func (s Settings) Due(now time.Time, urgency int) time.Time {

@@ -52,8 +52,8 @@ func (m Message) shown(most int) (entries []Entry, more int) {
 // errTooLong is the error of what would be longer than it may be.
 var errTooLong = errors.New("it would be too long")
 
-// largest composes a text of as many entries as there is room for, most at first: compose writes it, with how many others
-// there are. The error is errTooLong if it is longer than size, or compose returns that, without any entry.
+// largest composes a text of as many entries as there is room for, most at first: compose writes it, with how many
+// others there are. The error is errTooLong if it is longer than size, or compose returns that, without any entry.
 func (m Message) largest(most, size int, compose func(entries []Entry, more int) ([]byte, error)) ([]byte, error) {
 	entries, more := m.shown(most)
 	attempt := func(n int) ([]byte, error) {
@@ -143,8 +143,8 @@ func rest(more int) string {
 	return fmt.Sprint(more, " more")
 }
 
-// JSON writes the message for programs: the first entries as they are, and how many more there are. It ends in no line
-// end.
+// JSON writes the message for programs: the first entries as they are, and how many more there are. It ends in no
+// line end.
 func (m Message) JSON() ([]byte, error) {
 	n := min(len(m.Entries), MaxShown)
 	m.More += len(m.Entries) - n
@@ -163,8 +163,8 @@ func marshal(v any) ([]byte, error) {
 	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
-// line makes a line of a text: valid UTF-8, single spaces, no other control characters, and none that turn the direction
-// of what stands behind them.
+// line makes a line of a text: valid UTF-8, single spaces, no other control characters, and none that turn the
+// direction of what stands behind them.
 func line(s string) string {
 	return wording.OneLine(strings.Map(func(r rune) rune {
 		switch {
@@ -182,8 +182,8 @@ func cut(s string, most int) string {
 	return fit(s, most, func(rune) int { return 1 }, nil)
 }
 
-// fit returns as much of a text as has the size most when its characters are escaped, nil for as they are. One that was
-// longer ends in …, if there is room for it. No character has a greater size than its bytes in UTF-8.
+// fit returns as much of a text as has the size most when its characters are escaped, nil for as they are. One that
+// was longer ends in …, if there is room for it. No character has a greater size than its bytes in UTF-8.
 func fit(s string, most int, size func(rune) int, escape func(rune) string) string {
 	if escape == nil && len(s) <= most {
 		return s

@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of ntfy's servers, in bytes. A message of 4,096 or more becomes a file that is attached, if the server has
-// room for such at all; and the whole JSON is refused above 8,192. What is escaped in JSON is twice as long at most.
+// The limits of ntfy's servers, in bytes. A message of 4,096 or more becomes a file that is attached, if the server
+// has room for such at all; and the whole JSON is refused above 8,192. What is escaped in JSON is twice as long at
+// most.
 const (
 	maxNtfyMessage = 2800
 	maxNtfyTitle   = 250

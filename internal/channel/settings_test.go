@@ -132,8 +132,8 @@ func TestWhatIsRefusedForItsValuesIsReturnedAllTheSame(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that what is read can be written, and is the same when it is read again; and that what is refused is
-// said of a field, or of the whole.
+// FuzzParse holds that what is read can be written, and is the same when it is read again; and that what is refused
+// is said of a field, or of the whole.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(fullSettings))
 	f.Add([]byte(`{"filter":{"labels":[]},"mute_until":"0000-01-01T00:00:00+12:00"}`))

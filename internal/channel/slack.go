@@ -5,8 +5,8 @@ import (
 	"unicode/utf16"
 )
 
-// The limits of Slack for a message of blocks. It rejects some of more than 11,300 characters in all, which it does not
-// document: as their JSON is no longer than maxSlackJSON, no way of counting comes to that.
+// The limits of Slack for a message of blocks. It rejects some of more than 11,300 characters in all, which it does
+// not document: as their JSON is no longer than maxSlackJSON, no way of counting comes to that.
 const (
 	maxSlackBlocks = 50
 	maxSlackText   = 3000  // of a block

@@ -183,7 +183,8 @@ var worst = map[string]string{
 	"lines of lines":     "{{range .Items}}{{.Summary" + strings.Repeat("|line", 800) + "}}{{end}}",
 }
 
-// FuzzTemplate holds that a template which is admitted ends, with a body that is no longer than it may be, or an error.
+// FuzzTemplate holds that a template which is admitted ends, with a body that is no longer than it may be, or an
+// error.
 func FuzzTemplate(f *testing.F) {
 	for _, text := range worst {
 		f.Add(text)

@@ -1,4 +1,5 @@
-// Package timezone has the time zones of the IANA database, and what a clock that is put forward and back shows in them.
+// Package timezone has the time zones of the IANA database, and what a clock that is put forward and back shows in
+// them.
 //
 // Zones are those of the Go release, and come with the program: a name means the same on each machine, and in a
 // container that has no database.
@@ -77,8 +78,8 @@ func Nearest(text string) string {
 	return suggest.Nearest(text, names)
 }
 
-// Instant returns when the clock of a zone shows a time, given as if the clock were that of UTC: the first time, if it
-// does so twice, and the moment at which it is put forward, if it never does.
+// Instant returns when the clock of a zone shows a time, given as if the clock were that of UTC: the first time, if
+// it does so twice, and the moment at which it is put forward, if it never does.
 func Instant(shown time.Time, zone *time.Location) time.Time {
 	if zone == time.UTC {
 		return shown
