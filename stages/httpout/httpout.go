@@ -31,7 +31,7 @@ import (
 
 // Options of the stage.
 type Options struct {
-	URL         string                     `toml:"url" doc:"where to send items: an http or https URL"`
+	URL         string                     `toml:"url" doc:"where to send items: an http or https URL; empty: messages of the stage outbox are sent, each to its own, and nothing else is taken"`
 	Method      string                     `toml:"method" doc:"of the request" enum:"POST,PUT,PATCH"`
 	Format      string                     `toml:"format" doc:"json: a request for each item; array, jsonl (lines of JSON), xml (annotations): one for each group; bulk: one for each group, by the API _bulk of OpenSearch and Elasticsearch, which the url ends with" enum:"json,array,jsonl,xml,bulk" deprecated:"lines=jsonl" meant:"ndjson=jsonl"`
 	Index       string                     `toml:"index" doc:"with bulk: the index or data stream that documents go to"`
@@ -152,8 +152,12 @@ func (o Options) compileKey() (*expression.Program, error) {
 	return key, nil
 }
 
-// CheckNames refuses a key that names what nothing that comes has.
+// CheckNames refuses to do without a URL, unless there are messages alone, which bring one, and a key that names what
+// nothing that comes has.
 func (o Options) CheckNames(given []pipeline.Kind) error {
+	if o.URL == "" && !delivery.MessagesAlone(given) {
+		return &pipeline.OptionError{Option: "url", Err: errors.New("is not set: say where to send items")}
+	}
 	if o.Key == "" || slices.ContainsFunc(given, pipeline.KindOf[pipeline.List]().Accepts) {
 		return nil // of what is in lists it is not known
 	}
@@ -162,7 +166,7 @@ func (o Options) CheckNames(given []pipeline.Kind) error {
 
 func (o Options) target() (*url.URL, error) {
 	if o.URL == "" {
-		return nil, errors.New("is not set: say where to send items")
+		return nil, nil
 	}
 	u, err := url.Parse(o.URL)
 	switch {
@@ -199,11 +203,11 @@ func checkField(name, value string) error {
 	return nil
 }
 
-// stage sends to one receiver.
+// stage sends to one receiver, but for messages, which have their own.
 type stage struct {
 	options  Options
 	env      *pipeline.Env
-	to       *url.URL
+	to       *url.URL            // nil: there are messages alone
 	body     *template.Template  // nil: the format's
 	key      *expression.Program // nil: that of the item
 	secrets  delivery.Secrets
@@ -245,6 +249,9 @@ func (s *stage) Open(ctx context.Context) error { return s.Check(ctx) }
 
 // Check sends nothing: a receiver would take it for an item.
 func (s *stage) Check(ctx context.Context) error {
+	if s.to == nil {
+		return nil
+	}
 	if delivery.Placeholder(s.to.Hostname()) {
 		return &pipeline.OptionError{Option: "url", Err: fmt.Errorf("%s is an example, and nobody's host: set the option url (in the shipped pipelines: WEBRACE_WEBHOOK=…)", s.to.Hostname())}
 	}
@@ -260,6 +267,9 @@ func (s *stage) Close() error {
 
 // ProcessBatch delivers a group: in one request, or in one for each item, each of which then fails by itself.
 func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeline.Emitter) error {
+	if s.to == nil || slices.ContainsFunc(its, isMessage) {
+		return s.sendEach(ctx, its)
+	}
 	switch s.options.Format {
 	case "bulk":
 		return s.deliverBulk(ctx, its)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
+	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -106,7 +107,6 @@ func TestNonsenseIsRefusedBeforeARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, spoil := range map[string]func(*Options){
-		"url":              func(o *Options) { o.URL = "" },
 		"url ":             func(o *Options) { o.URL = "ftp://hooks.org/hush" },
 		"url  ":            func(o *Options) { o.URL = "https://eleni:hush@hooks.org/" },
 		"url   ":           func(o *Options) { o.URL = "https://hooks.org/%zzhush" },
@@ -140,6 +140,13 @@ func TestNonsenseIsRefusedBeforeARun(t *testing.T) {
 		}
 	}
 	o := good
+	o.URL = ""
+	for kind, wrong := range map[pipeline.Kind]bool{pipeline.KindOf[*xmlschema.ACI](): true, pipeline.KindOf[any](): true, pipeline.KindOf[*delivery.Message](): false} {
+		if err := o.CheckNames([]pipeline.Kind{kind}); (err != nil) != wrong {
+			t.Errorf("without a URL, given %v: %v", kind, err)
+		}
+	}
+	o = good
 	o.URL = "https://hooks.example.org/"
 	s, err := newStage(o, pipeline.NewEnv("p", "hook", nil))
 	if err != nil {

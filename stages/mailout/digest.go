@@ -149,23 +149,31 @@ func (s *stage) compose(d *Digest, to string) (*gomail.Msg, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.mail(content{to, delivery.Together(d.parcels), subject.String(), text.String(), html.String()})
+}
+
+// content is what a mail says, and to whom.
+type content struct{ to, id, subject, text, html string }
+
+// mail makes a mail. Its id is the same for the same content.
+func (s *stage) mail(c content) (*gomail.Msg, error) {
 	m := gomail.NewMsg()
 	if err := m.From(s.options.From); err != nil {
 		return nil, err
 	}
-	if err := m.To(to); err != nil {
+	if err := m.To(c.to); err != nil {
 		return nil, err
 	}
-	setSubject(m, oneLine(subject.String()))
-	m.SetMessageIDWithValue(delivery.Together(d.parcels) + "@" + s.domain())
+	setSubject(m, oneLine(c.subject))
+	m.SetMessageIDWithValue(c.id + "@" + s.domain())
 	m.SetDateWithValue(time.Now())
 	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no vacation responder answers it
 	if s.options.Unsubscribe != "" {
 		m.SetGenHeaderPreformatted(gomail.HeaderListUnsubscribe, "<"+s.options.Unsubscribe+">")
 	}
-	m.SetBodyString(gomail.TypeTextPlain, strings.ToValidUTF8(text.String(), "\ufffd"))
-	if s.templates.html != nil {
-		m.AddAlternativeString(gomail.TypeTextHTML, strings.ToValidUTF8(html.String(), "\ufffd"))
+	m.SetBodyString(gomail.TypeTextPlain, strings.ToValidUTF8(c.text, "\ufffd"))
+	if c.html != "" && !s.options.Plain {
+		m.AddAlternativeString(gomail.TypeTextHTML, strings.ToValidUTF8(c.html, "\ufffd"))
 	}
 	return m, nil
 }

@@ -28,7 +28,7 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Host   string `toml:"host" doc:"the mail server to hand mails to"`
+	Host   string `toml:"host" doc:"the mail server to hand mails to; empty: messages of the stage outbox wait, and nothing else is taken"`
 	Port   int    `toml:"port" doc:"its port; 0 is 587, with tls = \"tls\" 465, with \"none\" 25"`
 	TLS    string `toml:"tls" doc:"starttls: the connection turns to TLS, or no mail is sent; tls: it begins so; none: neither" enum:"starttls,tls,none"`
 	CAFile string `toml:"ca_file" doc:"a PEM file with the authorities to trust for the server's certificate, in place of the system's"`
@@ -60,20 +60,27 @@ func init() {
 		Type:    "mail-out",
 		Summary: "mails annotations to their owners, one by one or as digests",
 		Doc: "A digest is made of a list: `acis > batch > mail-out`, with `batch.key = \"owner\"`. A list with annotations of several owners becomes " +
-			"a mail for each. What it takes is acknowledged once the server has accepted all of it.",
-		In: pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.KindOf[*webrace.Notice](),
+			"a mail for each. What it takes is acknowledged once the server has accepted all of it. A message goes to the address that it has, and is tried once: " +
+			"the stage outbox sends it again.",
+		In: pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.KindOf[*webrace.Notice](), pipeline.KindOf[*delivery.Message](),
 			pipeline.ListOf[*xmlschema.ACI](), pipeline.ListOf[*webrace.Notice]()),
 		Needs:  pipeline.NoParts,
 		Effect: "mail it",
 	}, defaults, newStage)
 }
 
+// CheckNames refuses to do without a server, unless there are messages alone, which wait for one.
+func (o Options) CheckNames(given []pipeline.Kind) error {
+	if o.Host == "" && !delivery.MessagesAlone(given) {
+		return &pipeline.OptionError{Option: "host", Err: errors.New("is not set: name the mail server")}
+	}
+	return nil
+}
+
 // Validate refuses what could not be mailed.
 func (o Options) Validate() error {
 	wrong := func(option string, err error) error { return &pipeline.OptionError{Option: option, Err: err} }
 	switch {
-	case o.Host == "":
-		return wrong("host", errors.New("is not set: name the mail server"))
 	case strings.ContainsAny(o.Host, " /@") || strings.Contains(o.Host, ":") && net.ParseIP(o.Host) == nil:
 		return wrong("host", fmt.Errorf("%q is no name of a host, or address; its port is an option of its own", o.Host))
 	case o.Port < 0 || o.Port > 65535:
@@ -140,6 +147,8 @@ var (
 	_ pipeline.Processor = (*stage)(nil)
 	_ pipeline.Opener    = (*stage)(nil)
 	_ pipeline.Checker   = (*stage)(nil)
+
+	_ pipeline.NameChecker = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
@@ -177,6 +186,9 @@ func (s *stage) Check(ctx context.Context) error {
 	if err := s.Open(ctx); err != nil {
 		return err
 	}
+	if s.options.Host == "" {
+		return fmt.Errorf("%w: mail waits until there is one, as WEBRACE_SMTP in the shipped pipelines names it (%w)", errNoServer, pipeline.ErrUntried)
+	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	client, err := s.dial(ctx)
@@ -187,8 +199,14 @@ func (s *stage) Check(ctx context.Context) error {
 	return nil
 }
 
-// Process mails an annotation, a notice, or a list of these.
+// Process mails a message, or an annotation, a notice, or a list of these.
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
+	if m, is := it.Value.(*delivery.Message); is {
+		return s.send(ctx, it, m)
+	}
+	if s.options.Host == "" {
+		return errNoServer
+	}
 	digests, err := digestsOf(delivery.Parcels(it))
 	if err != nil {
 		return err

@@ -405,7 +405,6 @@ func TestNonsenseIsRefusedBeforeARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, spoil := range map[string]func(*Options){
-		"host":        func(o *Options) { o.Host = "" },
 		"host ":       func(o *Options) { o.Host = "smtp.levanda.org:25" },
 		"port":        func(o *Options) { o.Port = 70000 },
 		"tls":         func(o *Options) { o.TLS, o.Secret = "none", "s" },
@@ -429,6 +428,13 @@ func TestNonsenseIsRefusedBeforeARun(t *testing.T) {
 		}
 	}
 	o := good
+	o.Host = ""
+	for kind, wrong := range map[pipeline.Kind]bool{pipeline.KindOf[*xmlschema.ACI](): true, pipeline.KindOf[any](): true, pipeline.KindOf[*delivery.Message](): false} {
+		if err := o.CheckNames([]pipeline.Kind{kind}); (err != nil) != wrong {
+			t.Errorf("without a host, given %v: %v", kind, err)
+		}
+	}
+	o = good
 	o.Host = "smtp.example.org"
 	if err := open(t, o, nil); err == nil || !strings.Contains(err.Error(), "WEBRACE_SMTP") {
 		t.Errorf("an example is mailed by: %v", err)

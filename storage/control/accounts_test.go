@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/webrace/webrace/internal/channel"
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/internal/testutil/postgres"
 	"github.com/webrace/webrace/storage/control"
@@ -40,7 +41,7 @@ func fillAccount(t *testing.T, s *control.Store, owner string, seqs ...int64) {
 	}
 	var filings []control.Filing
 	for _, kind := range []control.ChannelKind{control.ChannelMail, control.ChannelWebhook} {
-		n, err := mine.AddChannel(ctx, control.Channel{Kind: kind, Name: string(kind) + " of " + owner, Address: control.NewAddress(owner + "@box.example"),
+		n, err := mine.AddChannel(ctx, control.Channel{Kind: kind, Name: string(kind) + " of " + owner, Address: channel.NewAddress(owner+"@box.example", "key"),
 			Settings: []byte(owner), State: control.ChannelActive})
 		ok(t, err)
 		for _, seq := range seqs {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
+	"github.com/webrace/webrace/internal/channel"
 	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
@@ -53,39 +55,15 @@ type Channel struct {
 	N        int64 // names it; given when it is added
 	Owner    string
 	Kind     ChannelKind
-	Name     string  // by which its owner knows it: no two of theirs have the same
-	Address  Address // where messages go
-	Settings []byte  // JSON of the caller: when what is sent
+	Name     string          // by which its owner knows it: no two of theirs have the same
+	Address  channel.Address // where messages go: encrypted where it is stored
+	Settings []byte          // JSON of the caller: when what is sent
 	State    ChannelState
 	Since    int64  // the Seq of the last ACI when it was added: it tells of later ones
 	Failures int    // messages that were refused since the last that was taken
 	Said     string // what its receiver said to the last one that was refused
 	Created  time.Time
 }
-
-// Address is where messages of a channel go: a mail address, or the URL of a webhook, which may be as good as a
-// password. It is encrypted where it is stored, and nothing that prints or marshals it shows it.
-type Address struct{ text string }
-
-// NewAddress makes one of its text.
-func NewAddress(text string) Address { return Address{text} }
-
-// Reveal returns the text.
-func (a Address) Reveal() string { return a.text }
-
-// String tells only whether there is one.
-func (a Address) String() string {
-	if a.text == "" {
-		return "no address"
-	}
-	return "an address"
-}
-
-// GoString is String: %#v shows no more.
-func (a Address) GoString() string { return a.String() }
-
-// MarshalText is String: JSON shows no more.
-func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // boundToChannel is what a sealed address is bound to: moved to another owner's channel, it cannot be read.
 func boundToChannel(c *Channel) string {
@@ -111,7 +89,8 @@ func scanChannel(scan func(...any) error) (c sealedChannel, err error) {
 // open returns the channel with its address.
 func (c sealedChannel) open(keys []secretKey) (Channel, error) {
 	plain, err := openUnder(keys, c.key, c.sealed, boundToChannel(&c.Channel))
-	c.Address = NewAddress(string(plain))
+	to, key, _ := strings.Cut(string(plain), "\x00")
+	c.Address = channel.NewAddress(to, key)
 	return c.Channel, err
 }
 
@@ -156,7 +135,8 @@ func (s *Store) channels(ctx context.Context, where string, args ...any) iter.Se
 
 // sealChannel writes the address of a channel, encrypted.
 func sealChannel(ctx context.Context, tx *sql.Tx, k secretKey, c *Channel) error {
-	sealed, err := k.seal([]byte(c.Address.text), boundToChannel(c))
+	to, key := c.Address.Reveal()
+	sealed, err := k.seal([]byte(to+"\x00"+key), boundToChannel(c))
 	if err == nil {
 		_, err = tx.ExecContext(ctx, "UPDATE channel SET key = ?, sealed = ? WHERE n = ? AND owner = ?", k.id, sealed, c.N, c.Owner)
 	}

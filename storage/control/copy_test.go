@@ -54,7 +54,7 @@ func contents(t *testing.T, s *control.Store) (lines []string) {
 			add("inbox %d %s", i.Seq, i.State)
 		}
 		for _, c := range gather(t, mine.Channels(ctx)) {
-			add("channel %+v at %s", c, c.Address.Reveal())
+			add("channel %+v at %s", c, fmt.Sprint(c.Address.Reveal()))
 		}
 		add("%+v", gather(t, mine.WebSessions(ctx)))
 		add("%+v", gather(t, mine.Tokens(ctx, control.PurposeAPI)))

@@ -23,7 +23,7 @@ CREATE TABLE outbox ( -- what is to be sent, or was
 	message TEXT NOT NULL, -- that it was sent with; empty while it waits
 	UNIQUE (channel, key)
 );
-CREATE INDEX outbox_due     ON outbox (channel, due) WHERE message = '';
+CREATE INDEX outbox_due     ON outbox (due, channel) WHERE message = '';
 CREATE INDEX outbox_message ON outbox (message) WHERE message <> '';
 CREATE INDEX outbox_seq     ON outbox (seq) WHERE seq > 0;
 `
@@ -106,7 +106,7 @@ func (s *Store) NextDue(ctx context.Context, after time.Time) (time.Time, error)
 	var next sql.NullInt64
 	err := s.readRow(ctx, "look into the outbox", `SELECT min(due) FROM (
 		SELECT min(due) AS due FROM outbox WHERE message = '' AND due > ?1 AND channel IN (SELECT n FROM channel WHERE state = 'active')
-		UNION ALL SELECT min(due) FROM message WHERE ended = 0 AND due > ?1) AS first`, []any{nanos.Of(after)}, &next)
+		UNION ALL SELECT min(due) FROM message WHERE ended = 0 AND due > ?1 AND channel IN (SELECT n FROM channel WHERE state = 'active')) AS first`, []any{nanos.Of(after)}, &next)
 	return nanos.Time(next.Int64), err
 }
 
@@ -120,6 +120,11 @@ type Composed struct {
 // makes of their keys. It does so for so many channels at most, those first that have waited longest, and leaves out
 // channels that are not active, and those of which a message waits: what refuses one message gets no second.
 func (s *Store) Compose(ctx context.Context, now time.Time, most int, name func(channel int64, keys []string) string) (made []Composed, err error) {
+	var some bool // asked first, because reading waits for no writer
+	err = s.readRow(ctx, "look into the outbox", "SELECT EXISTS (SELECT 1 FROM outbox WHERE message = '' AND due <= ?)", []any{nanos.Of(now)}, &some)
+	if err != nil || !some {
+		return nil, err
+	}
 	err = s.write(ctx, allOutbox, "compose messages", func(tx *sql.Tx) error {
 		p := s.newStatements(ctx, tx)
 		if made, err = dueEntries(&p, now, most); err != nil {
@@ -185,9 +190,11 @@ func scanMessage(r *sql.Rows) (m Message, err error) {
 	return m, err
 }
 
-// DueMessages returns the messages that wait for an attempt which is due, those first that are due longest.
+// DueMessages returns the messages on active channels that wait for an attempt which is due, those first that are due
+// longest.
 func (s *Store) DueMessages(ctx context.Context, now time.Time) iter.Seq2[Message, error] {
-	return rows(ctx, s, "read messages", scanMessage, "SELECT "+messageColumns+" FROM message WHERE ended = 0 AND due <= ? ORDER BY due, id", nanos.Of(now))
+	return rows(ctx, s, "read messages", scanMessage,
+		"SELECT "+messageColumns+" FROM message WHERE ended = 0 AND due <= ? AND channel IN (SELECT n FROM channel WHERE state = 'active') ORDER BY due, id", nanos.Of(now))
 }
 
 // Attempt is what came of sending a message.
@@ -196,6 +203,7 @@ type Attempt struct {
 	Taken   bool      // by the receiver
 	Again   time.Time // when the next attempt is due, if it was not taken; zero: it is given up
 	Said    string    // by the receiver
+	Untried bool      // it was not tried, and does not count
 }
 
 // mostFailures is how many messages in a row a channel has refused when it is stopped.
@@ -232,8 +240,8 @@ func attempted(ctx context.Context, tx *sql.Tx, a Attempt, now int64) (stopped i
 		state, ended = MessageDead, now
 	}
 	var channel int64
-	err = tx.QueryRowContext(ctx, "UPDATE message SET state = ?, due = ?, attempts = attempts + 1, said = ?, ended = ? WHERE id = ? AND ended = 0 RETURNING channel",
-		string(state), nanos.Of(a.Again), a.Said, ended, a.Message).Scan(&channel)
+	err = tx.QueryRowContext(ctx, "UPDATE message SET state = ?, due = ?, attempts = attempts + ?, said = ?, ended = ? WHERE id = ? AND ended = 0 RETURNING channel",
+		string(state), nanos.Of(a.Again), 1-bit(a.Untried), a.Said, ended, a.Message).Scan(&channel)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, nil

@@ -156,7 +156,7 @@ CREATE TABLE outbox ( -- what is to be sent, or was
 	UNIQUE (channel, key)
 );
 
-CREATE INDEX outbox_due     ON outbox (channel, due) WHERE message = '';
+CREATE INDEX outbox_due     ON outbox (due, channel) WHERE message = '';
 
 CREATE INDEX outbox_message ON outbox (message) WHERE message <> '';
 

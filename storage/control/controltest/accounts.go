@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/webrace/webrace/internal/channel"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -186,9 +187,14 @@ func webSessionsEnd(s *session) {
 	s.same("who has set a password", maria.State, control.AccountActive)
 }
 
+func revealed(a channel.Address) string {
+	to, key := a.Reveal()
+	return to + " " + key
+}
+
 func channelsAreKept(s *session) {
 	nobody := s.store.Of("nobody")
-	mail := control.Channel{Kind: control.ChannelMail, Name: "mail", Address: control.NewAddress("eleni@hush.example"), Settings: []byte(`{"hold":60}`), State: control.ChannelActive}
+	mail := control.Channel{Kind: control.ChannelMail, Name: "mail", Address: channel.NewAddress("eleni@hush.example", "key"), Settings: []byte(`{"hold":60}`), State: control.ChannelActive}
 	_, err := nobody.AddChannel(s.ctx, mail)
 	s.absent("a channel of nobody's", err)
 	eleni, costas := s.account("eleni"), s.account("costas")
@@ -196,7 +202,7 @@ func channelsAreKept(s *session) {
 	n, err := eleni.AddChannel(s.ctx, mail)
 	s.ok(err)
 	hook := mail
-	hook.Name, hook.Kind, hook.Address = "hook", control.ChannelWebhook, control.NewAddress("https://hush.example/x")
+	hook.Name, hook.Kind, hook.Address = "hook", control.ChannelWebhook, channel.NewAddress("https://hush.example/x", "key")
 	second, err := eleni.AddChannel(s.ctx, hook)
 	s.ok(err)
 	_, err = eleni.AddChannel(s.ctx, mail)
@@ -210,19 +216,19 @@ func channelsAreKept(s *session) {
 	eleni, costas = s.store.Of("eleni"), s.store.Of("costas")
 	got, err := eleni.Channel(s.ctx, n)
 	s.ok(err)
-	s.must(got.Address.Reveal() == "eleni@hush.example" && got.Since == 1 && string(got.Settings) == `{"hold":60}` && !got.Created.IsZero(), "the channel is %+v", got)
-	s.must(!strings.Contains(fmt.Sprintf("%v %+v %#v", got, got, got), "hush"), "an address is printed: %+v", got)
+	s.must(revealed(got.Address) == "eleni@hush.example key" && got.Since == 1 && string(got.Settings) == `{"hold":60}` && !got.Created.IsZero(), "the channel is %+v", got)
+	s.must(!strings.Contains(fmt.Sprintf("%v %+v %#v", got, got, got), "eleni@"), "an address is printed: %+v", got)
 	s.same("of both", len(all(s, s.store.ChannelsOf(s.ctx, "eleni", "costas", "nobody"))), 3)
 	s.same("of eleni", len(all(s, eleni.Channels(s.ctx))), 2)
 
 	got.Name = "hook"
 	s.taken(eleni.ChangeChannel(s.ctx, got), "channel")
-	got.Name, got.Address, got.State = "new", control.NewAddress("other@hush.example"), control.ChannelPaused
+	got.Name, got.Address, got.State = "new", channel.NewAddress("other@hush.example", "key"), control.ChannelPaused
 	s.absent("changing another's", costas.ChangeChannel(s.ctx, got))
 	s.ok(eleni.ChangeChannel(s.ctx, got))
 	is, err := s.store.Channel(s.ctx, n)
 	s.ok(err)
-	s.must(is.Address.Reveal() == "other@hush.example" && is.State == control.ChannelPaused && is.Name == "new" && is.Owner == "eleni", "it is %+v", is)
+	s.must(revealed(is.Address) == "other@hush.example key" && is.State == control.ChannelPaused && is.Name == "new" && is.Owner == "eleni", "it is %+v", is)
 	got.State = "asleep"
 	s.must(eleni.ChangeChannel(s.ctx, got) != nil, "a state that there is not is accepted")
 	_, err = costas.Channel(s.ctx, n)

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/webrace/webrace/internal/channel"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // channel adds an active one, by mail.
 func (s *session) channel(o control.Owned, name string) int64 {
-	n, err := o.AddChannel(s.ctx, control.Channel{Kind: control.ChannelMail, Name: name, Address: control.NewAddress(name + "@a.example"), State: control.ChannelActive})
+	n, err := o.AddChannel(s.ctx, control.Channel{Kind: control.ChannelMail, Name: name, Address: channel.NewAddress(name+"@a.example", "key"), State: control.ChannelActive})
 	s.ok(err)
 	return n
 }
@@ -141,6 +142,7 @@ func messagesAreComposedOnce(s *session) {
 	s.same("it tells of", seqs(all(s, s.store.ToldBy(s.ctx, m, 9))), "[1 2]")
 	s.same("it tells of one at most", seqs(all(s, s.store.ToldBy(s.ctx, m, 1))), "[1]")
 
+	s.attempt(control.Attempt{Message: m, Again: time.Now(), Said: "no server", Untried: true})
 	s.attempt(control.Attempt{Message: m, Again: tomorrow, Said: "busy"}, control.Attempt{Message: "none", Taken: true})
 	s.same("due before its time", len(all(s, s.store.DueMessages(s.ctx, time.Now()))), 1)
 	s.file([]int64{3}, n)

@@ -61,6 +61,10 @@ EMPTY = {
         "changed": [], "scores": [], "anchors": [], "text": "", "blocks": [], "columns": [], "entries": [], "feed": False,
     },
     "list": {"items": []},
+    "message": {
+        "id": "", "owner": "", "transport": "", "host": "", "entries": 0, "urgency": 0, "subject": "", "text": "", "html": "",
+        "method": "", "media_type": "",
+    },
     "notice": {"id": "", "state": "", "owner": "", "urd": "", "uri": "", "reason": "", "failures": 0, "at": None},
     "request": {
         "url": "", "crawl": None, "reach": [], "from": "", "redirects": 0, "secret": "", "stored": False, "left": False, "instead": {}, "visit": None,
