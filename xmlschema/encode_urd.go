@@ -13,7 +13,7 @@ func (u *URD) Encode() (canonical, table []byte, err error) { return encode(u) }
 
 func (u *URD) plain() bool {
 	return u.Request == nil && plainString(u.ID, plainToken, false) && plainString(u.Owner, plainToken, false) && u.Remember >= 0 && u.Remember <= MostRemembered &&
-		u.plainSource() && u.plainKind() &&
+		u.plainMarks() && u.plainSource() && u.plainKind() &&
 		(u.Keywords.empty() || percent(u.Keywords.Threshold) && u.Keywords.top().plain(1)) && u.plainRules() &&
 		natural(u.Depth) && oneOf(u.Scope, ScopeHost, ScopeDomain, ScopePrefix, ScopeAny) && u.Urgency >= 0 && u.Urgency <= 3
 }
@@ -89,6 +89,9 @@ func (u *URD) write(f *formWriter) {
 	f.optional("id", u.ID)
 	f.optional("owner", u.Owner)
 	f.optionalInt("remember", u.Remember)
+	f.optional("title", u.Title)
+	f.optional("labels", u.labels())
+	f.optional("state", u.state())
 	f.open("uri")
 	if u.Timing > 0 {
 		f.attr("timing", formatDuration(u.Timing))

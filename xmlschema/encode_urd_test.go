@@ -2,6 +2,7 @@ package xmlschema
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -57,6 +58,15 @@ func TestRequestsAreEncodedAsTheirCanonicalForm(t *testing.T) {
 // simplify leaves a request as it is but for what XML makes difficult.
 func simplify(u *URD) {
 	u.ID, u.Owner, u.Login, u.Secret, u.LastCheck = "a&b", "ελένη", "", "", time.Time{}
+	u.Title = strings.TrimSpace(u.Title)
+	if len(u.Title) > LongestTitle {
+		u.Title = "é"
+	}
+	for i, label := range u.Labels {
+		if len(label) > LongestLabel {
+			u.Labels[i] = "é"
+		}
+	}
 	if u.Group != "" {
 		u.Group = "comp.lang <go>"
 	}
@@ -81,6 +91,8 @@ func TestHostileRequestsAreEncodedAsTheirCanonicalForm(t *testing.T) {
 	texts := append(slices.Clip(hostileTexts), "0 8 * * 1-5 Europe/Athens", " 0 8  * * 1-5", "0 8 30 2 *", "*", "http:", "http://", "http:// x", "mailto:a@b", "x:gopher", "http", "rmi", "any", "none", "css", "a[b", "//", "(", strings.Repeat("\"", 1024))
 	for _, s := range texts {
 		for _, change := range []func(*URD){
+			func(u *URD) { u.Title = s }, func(u *URD) { u.Labels = []string{s} }, func(u *URD) { u.Labels = []string{s, "a"} }, func(u *URD) { u.Labels = []string{"b", s} },
+			func(u *URD) { u.Labels = strings.Split(s+" b a", " ") },
 			func(u *URD) { u.ID = s }, func(u *URD) { u.Owner = s }, func(u *URD) { u.At = s }, func(u *URD) { u.At, u.Timing = s, time.Hour }, func(u *URD) { u.URI = s }, func(u *URD) { u.URI = "http://a.example/" + s },
 			func(u *URD) { u.Protocol = s }, func(u *URD) { u.Protocol, u.URI = ProtocolPOP3, s }, func(u *URD) { u.Method = s }, func(u *URD) { u.ProcessType = s },
 			func(u *URD) { u.Change = s }, func(u *URD) { u.Scope = s }, func(u *URD) { u.Login = s }, func(u *URD) { u.Secret = s }, func(u *URD) { u.Group = s },
@@ -100,6 +112,8 @@ func TestHostileRequestsAreEncodedAsTheirCanonicalForm(t *testing.T) {
 	}
 	for _, n := range []int{-1, 0, 1, 2, 3, 4, 5, 6, 8, 9, 16, 17, 64, 65, 100, 101, 65535, 65536, math.MaxInt32, math.MaxInt32 + 1, math.MaxInt, math.MinInt} {
 		for _, change := range []func(*URD){
+			func(u *URD) { u.Title = strings.Repeat("a", max(0, min(n, 70))) + strings.Repeat("é", 136) },
+			func(u *URD) { u.Labels = manyLabels(max(0, min(n, 70))) }, func(u *URD) { u.Labels = []string{strings.Repeat("b", max(0, min(n, 70)))} },
 			func(u *URD) { u.Remember = n }, func(u *URD) { u.Timing = time.Duration(n) }, func(u *URD) { u.Port = n }, func(u *URD) { u.Depth = n },
 			func(u *URD) { u.Urgency = n }, func(u *URD) { u.Keywords.Threshold = n }, func(u *URD) { u.Keywords.Keywords[0].Weight = n },
 			func(u *URD) { u.Keywords = Keywords{Threshold: n} }, func(u *URD) { u.LastCheck = time.Unix(int64(n), 0) },
@@ -120,6 +134,14 @@ func TestHostileRequestsAreEncodedAsTheirCanonicalForm(t *testing.T) {
 		empty(u)
 		encodedAlike(t, u)
 	}
+}
+
+// manyLabels makes so many, sorted.
+func manyLabels(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf("%03d", i))
+	}
+	return all
 }
 
 // nested makes groups within one another, so many.
@@ -151,6 +173,10 @@ func FuzzEncodeURD(f *testing.F) {
 	f.Fuzz(func(t *testing.T, id, uri, login, key, rule string, n int) {
 		u := NewURD(id, uri)
 		u.ID, u.Login, u.Group, u.Secret, u.Timing, u.Port, u.Depth, u.Urgency, u.Remember = id, login, login, id, time.Duration(n), n%70000, n, n%5, n%10
+		u.Title, u.Labels, u.Paused = login, strings.Split(key, " "), n%2 == 0
+		if n%3 == 0 {
+			u.Labels = slices.Compact(slices.Sorted(slices.Values(u.Labels)))
+		}
 		u.Keywords = Keywords{Threshold: n, Match: MatchAll, Keywords: []Keyword{{Key: key, Weight: n}, {Key: key, Weight: 1, Exact: true, Match: MatchSubstring}}}
 		if n%3 == 0 {
 			u.Keywords.Groups = []Group{nested(n % 20)}

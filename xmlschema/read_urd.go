@@ -26,6 +26,7 @@ func bindURD(b *binding) *URD {
 	u.ID = b.token("id")
 	b.d.claimID(b, u.ID)
 	u.Remember = b.integer("remember", 0, 1, MostRemembered)
+	bindMarks(b, u)
 	if kid := b.child("type"); kid != nil {
 		bindType(kid, u)
 	}

@@ -82,7 +82,13 @@ func (g generator) urd() *URD {
 		}
 		return r
 	}, g.text()))
-	u.ID, u.Remember = g.name(), g.IntN(MostRemembered+1)
+	u.ID, u.Remember, u.Paused = g.name(), g.IntN(MostRemembered+1), g.IntN(3) == 0
+	if g.IntN(2) == 0 {
+		u.Title = g.one("News", " News <of> \"Levanda\" & 'more' ", strings.Repeat("é", LongestTitle))
+	}
+	if g.IntN(2) == 0 {
+		u.Labels = []string{"<a&b>", "boats", "work", strings.Repeat("é", LongestLabel)}[g.IntN(4):]
+	}
 	u.Timing = time.Duration(g.Int64N(1 << g.IntN(63)))
 	if g.IntN(4) == 0 {
 		u.Timing, u.At = 0, g.one("0 8 * * 1-5 Europe/Athens", "*/5 * * * *", "0 0 1,15 JAN-jun/2 7 America/Port-au-Prince")

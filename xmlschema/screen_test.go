@@ -47,7 +47,7 @@ func TestScreensOfExpressions(t *testing.T) {
 // probeAt makes at random what a probe answers.
 func probeAt(r *rand.Rand) string {
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
-	path := pick("urgency/@urgent", "depth/@level", "keywords/keyword/@weight", "keywords/keyword", "uri", "@id", "@remember", "keywords/@threshold",
+	path := pick("urgency/@urgent", "depth/@level", "keywords/keyword/@weight", "keywords/keyword", "uri", "@id", "@remember", "@title", "@state", "keywords/@threshold",
 		"uri/@port", "uri/@timing", "keywords", "keywords/group/keyword/@key", "selection/select", "type/@change", "title", "keywords/keyword/@key")
 	compared := " " + pick(comparisons...) + " " + pick("0", "1", "2", "3", "3.5", ".5", "20", "100")
 	switch r.IntN(6) {

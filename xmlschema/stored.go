@@ -3,6 +3,7 @@ package xmlschema
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/webrace/webrace/internal/xpath"
@@ -99,6 +100,12 @@ func (r *tableReader) urd(root int) *URD {
 			u.Owner = string(value)
 		case "remember":
 			u.Remember = r.integer(value)
+		case "title":
+			u.Title = string(value)
+		case "labels":
+			u.Labels = strings.Fields(string(value))
+		case "state":
+			u.Paused = string(value) == statePaused
 		}
 	})
 	for kid := r.next(root, cellFirst); kid != 0; kid = r.next(kid, cellNext) {

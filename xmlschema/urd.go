@@ -50,6 +50,13 @@ const (
 	DefaultUrgency   = 1
 )
 
+// What names and groups requests is at most so long; [URD] Title and Labels are counted in characters.
+const (
+	LongestTitle = 200
+	MostLabels   = 20
+	LongestLabel = 50
+)
+
 // MostRemembered is the most versions of a document of which the text can count as known.
 const MostRemembered = 8
 
@@ -60,6 +67,10 @@ type URD struct {
 	Owner string // likewise
 	// Remember is of how many versions of a document the text counts as known; 0 leaves it to [URD.Remembers].
 	Remember int
+
+	Title  string   // names the interest for its owner: one line, at most 200 characters; empty for none
+	Labels []string // words by which the owner groups interests: at most 20 of 50 characters, each once; stored sorted
+	Paused bool     // it starts no crawl and matches nothing; written state="paused"
 
 	URI       string               // where to start; a trailing * starts no crawl, see [URD.Prefix]
 	Timing    time.Duration        // the longest interval between visits; 0 leaves it to the schedule

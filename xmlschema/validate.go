@@ -46,6 +46,7 @@ func validate[T writable[T]](value T, read func(*Decoder) (T, error)) error {
 func (u *URD) normal() *URD {
 	n := *u
 	n.LastCheck = normalTime(u.LastCheck)
+	n.Labels = u.sortedLabels()
 	n.Protocol = orElse(u.Protocol, ProtocolHTTP)
 	n.Method = orElse(u.Method, MethodPull)
 	n.ProcessType = orElse(u.ProcessType, ProcessFilter)

@@ -14,7 +14,8 @@ var vocabulary = strings.Fields(`
 	since likeness
 	remember shown matched also count values value
 	request jq when at
-	sparql`)
+	sparql
+	labels state`)
 
 // ownNames is the number of the first name that a table keeps itself.
 const ownNames = 256

@@ -119,6 +119,9 @@ func (u *URD) element() *etree.Element {
 	optional(e, "id", u.ID)
 	optional(e, "owner", u.Owner)
 	optionalInt(e, "remember", u.Remember)
+	optional(e, "title", u.Title)
+	optional(e, "labels", u.labels())
+	optional(e, "state", u.state())
 
 	uri := e.CreateElement("uri")
 	if u.Timing > 0 {
