@@ -145,8 +145,8 @@ func (v newsViews) tries(s *newsStage, page answer, urd *xmlschema.URD, t toldOf
 	if err != nil {
 		return "", err
 	}
-	if score := trial.scores[0]; !score.alerts() || score.summary != t.Summary || score.Relevance != t.Relevance {
-		fault = fmt.Sprintf("it says %s %d %q, and told is %d %q", score.Reason, score.Relevance, score.summary, t.Relevance, t.Summary)
+	if score := trial.Scores[0]; !score.Alerts() || score.Summary != t.Summary || score.Relevance != t.Relevance {
+		fault = fmt.Sprintf("it says %s %d %q, and told is %d %q", score.Reason, score.Relevance, score.Summary, t.Relevance, t.Summary)
 	}
 	return fault, nil
 }

@@ -132,9 +132,9 @@ func (f *tryFlags) run(c *cobra.Command, globals *cli.Globals) error {
 	if err := t.take(c.Context(), fields); err != nil {
 		return err
 	}
-	alerting := t.alerting()
+	alerting := t.Alerting()
 	if f.alerts {
-		t.scores = t.scores[:alerting]
+		t.Scores = t.Scores[:alerting]
 	}
 	if f.json {
 		err = t.writeJSON(c.OutOrStdout(), f.text)

@@ -16,7 +16,6 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/urlnorm"
-	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 )
 
 // source is where the document to try comes from.
@@ -102,9 +101,9 @@ func (s *source) receive(c *cobra.Command, globals *cli.Globals) (*triedDocument
 	}, nil
 }
 
-// asBody returns the document as one without text is told of.
-func (d *triedDocument) asBody() annotate.Body {
-	return annotate.Body{MediaType: d.MediaType, Size: int64(len(d.body)), At: d.at}
+// asDocument returns it as the stage normalize would pass it on.
+func (d *triedDocument) asDocument() *webrace.Document {
+	return &webrace.Document{URL: d.url, Body: d.body, At: d.at, MediaType: d.MediaType, Charset: d.Charset, Language: d.Language, Text: d.Text}
 }
 
 // nowhere stands for the URL of a file that has none.

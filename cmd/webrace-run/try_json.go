@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"io"
 	"math"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/stages/keywordfilter/explain"
 )
 
 // trialJSON is a trial as JSON.
@@ -80,11 +80,11 @@ func (t *trial) writeJSON(w io.Writer, text string) error {
 		URL: t.url, MediaType: t.MediaType, Charset: t.Charset, Language: t.Language, Title: t.Title,
 		Bytes: len(t.body), Truncated: t.truncated, Rendered: t.rendered, Notes: t.notes, Unread: t.Unread.Reason, Blocks: len(t.Text.Blocks), Links: len(t.Links), URDs: []scoreJSON{},
 	}
-	for _, score := range t.scores {
-		v.URDs = append(v.URDs, score.json(text))
+	for _, score := range t.Scores {
+		v.URDs = append(v.URDs, scoreToJSON(&score, text))
 	}
 	if text == textFull || !t.looksAtParts() {
-		v.Text = t.blocksJSON(text)
+		v.Text = blocksToJSON(&t.Whole, text)
 	}
 	for _, f := range t.fields {
 		if v.Fields == nil {
@@ -97,19 +97,19 @@ func (t *trial) writeJSON(w io.Writer, text string) error {
 	return encoder.Encode(v)
 }
 
-func (w *score) json(text string) scoreJSON {
+func scoreToJSON(w *explain.Score, text string) scoreJSON {
 	v := scoreJSON{
-		ID: w.ID, Owner: w.Owner, URI: w.URI, Alert: w.alerts(), Reason: string(w.Reason), Relevance: w.Relevance, Threshold: w.Explanation.Threshold,
-		Words: w.Tokens, Looked: w.Looked, Keywords: []hitsJSON{}, Summary: w.summary, Astray: w.astray, Warnings: slices.Concat(w.Warnings, w.remarks), Number: w.number,
+		ID: w.ID, Owner: w.Owner, URI: w.URI, Alert: w.Alerts(), Reason: string(w.Reason), Relevance: w.Relevance, Threshold: w.Explanation.Threshold,
+		Words: w.Tokens, Looked: w.Looked, Keywords: []hitsJSON{}, Summary: w.Summary, Astray: w.Astray, Warnings: slices.Concat(w.Warnings, w.Remarks), Number: w.Condition,
 	}
 	if w.ID == adHocID {
 		v.URI = ""
 	}
-	if w.part != nil {
+	if w.Selected != nil {
 		if w.AnyChange() && text == textMatches {
 			text = textFull
 		}
-		v.Part = w.part.blocksJSON(text)
+		v.Part = blocksToJSON(w.Selected, text)
 	}
 	for _, k := range w.Explanation.Keywords {
 		v.Keywords = append(v.Keywords, hitsOf(k))
@@ -127,25 +127,16 @@ func hitsOf(k match.KeywordExplanation) hitsJSON {
 	return v
 }
 
-func (v *markedText) blocksJSON(text string) (all []blockJSON) {
-	for _, number := range v.chosen(text) {
-		block := v.text.Blocks[number]
-		b := blockJSON{Block: number, Field: block.Field.String(), Text: string(v.text.Slice(block))}
-		for _, m := range v.marksIn(block) {
+func blocksToJSON(v *explain.MarkedText, text string) (all []blockJSON) {
+	for _, number := range chosen(v, text) {
+		block := v.Text.Blocks[number]
+		b := blockJSON{Block: number, Field: block.Field.String(), Text: string(v.Text.Slice(block))}
+		for _, m := range v.MarksIn(block) {
 			b.Marks = append(b.Marks, markJSON{m.Start - int(block.Start), m.End - int(block.Start), m.Keyword})
 		}
 		all = append(all, b)
 	}
 	return all
-}
-
-// marksIn returns the marks of a block. A keyword that several URDs have is marked once.
-func (v *markedText) marksIn(block webrace.Block) []match.Mark {
-	at := func(position int32) int {
-		i, _ := slices.BinarySearchFunc(v.marks, position, func(m match.Mark, p int32) int { return cmp.Compare(m.Start, int(p)) })
-		return i
-	}
-	return slices.Compact(slices.Clone(v.marks[at(block.Start):at(block.End)]))
 }
 
 func thousandths(x float64) float64 { return math.Round(1000*x) / 1000 }

@@ -2,36 +2,51 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/wording"
+	"github.com/webrace/webrace/stages/keywordfilter/explain"
+	"github.com/webrace/webrace/xmlschema"
 )
+
+// trial is a document, and what it is worth.
+type trial struct {
+	*triedDocument
+	*explain.Trial
+	fields []triedField
+}
+
+func newTrial(ctx context.Context, d *triedDocument, urds []*xmlschema.URD) (*trial, error) {
+	t, err := explain.Try(ctx, d.asDocument(), d.asked, urds)
+	return &trial{triedDocument: d, Trial: t}, err
+}
 
 // show writes the trial for a person.
 func (t *trial) show(s *screen, text string) error {
 	t.showDocument(s)
 	colours := t.colours()
-	for i := range t.scores {
+	for i := range t.Scores {
 		s.line(run{})
-		t.scores[i].show(s, text, colours)
+		showScore(s, &t.Scores[i], text, colours)
 	}
 	if len(t.fields) > 0 {
 		s.line(run{})
 		t.showFields(s)
 	}
-	if chosen := t.chosen(text); len(chosen) > 0 && (text == textFull || !t.looksAtParts()) {
+	if chosen := chosen(&t.Whole, text); len(chosen) > 0 && (text == textFull || !t.looksAtParts()) {
 		s.line(run{})
-		t.showText(s, chosen, text == textFull, colours)
+		showText(s, &t.Whole, chosen, text == textFull, colours)
 	}
 	return s.err
 }
 
 // looksAtParts reports whether only parts of the document are looked at.
 func (t *trial) looksAtParts() bool {
-	return len(t.scores)+len(t.fields) > 0 && !slices.ContainsFunc(t.scores, func(w score) bool { return w.part == nil })
+	return len(t.Scores)+len(t.fields) > 0 && !slices.ContainsFunc(t.Scores, func(w explain.Score) bool { return w.Selected == nil })
 }
 
 func (t *trial) showDocument(s *screen) {
@@ -76,8 +91,8 @@ func (t *trial) warn(s *screen, what string) {
 	s.line(run{"  ", plain}, run{what, bad})
 }
 
-// show writes what the document is worth to one URD: the same as webrace-store explain.
-func (w *score) show(s *screen, text string, colours map[string]style) {
+// showScore writes what the document is worth to one URD: the same as webrace-store explain.
+func showScore(s *screen, w *explain.Score, text string, colours map[string]style) {
 	if w.ID == adHocID {
 		s.line(run{w.Owner + ": ", bold}, run{cli.InterestInFull(w.URD), plain})
 	} else {
@@ -85,41 +100,41 @@ func (w *score) show(s *screen, text string, colours map[string]style) {
 	}
 	explanation := strings.TrimSuffix(w.Explanation.String(), "\n")
 	switch {
-	case w.number != "" && w.unmet:
-		explanation = "no alert: " + w.number + "\n  its text, " + strings.TrimLeft(explanation, " ")
-	case w.number != "":
-		explanation += "\n  " + w.number
+	case w.Condition != "" && w.Unmet:
+		explanation = "no alert: " + w.Condition + "\n  its text, " + strings.TrimLeft(explanation, " ")
+	case w.Condition != "":
+		explanation += "\n  " + w.Condition
 	}
 	for i, line := range strings.Split(explanation, "\n") {
 		said := strings.TrimLeft(line, " ")
 		label := run{"  " + line[:len(line)-len(said)], plain}
 		switch {
-		case i == 0 && w.alerts():
+		case i == 0 && w.Alerts():
 			s.line(label, emphasized(said, good)...)
 		case i == 0:
 			s.line(label, emphasized(said, bad)...)
 		default:
-			s.line(label, w.keyed(said, colours)...)
+			s.line(label, keyed(w, said, colours)...)
 		}
 	}
-	if w.summary != "" {
-		s.line(run{"  ", plain}, marked(w.summary, bold)...)
+	if w.Summary != "" {
+		s.line(run{"  ", plain}, marked(w.Summary, bold)...)
 	}
-	if w.astray != "" {
-		s.line(run{"  ", plain}, run{"not asked in a crawl: " + w.astray, bad})
+	if w.Astray != "" {
+		s.line(run{"  ", plain}, run{"not asked in a crawl: " + w.Astray, bad})
 	}
-	for _, warning := range slices.Concat(w.Warnings, w.remarks) {
+	for _, warning := range slices.Concat(w.Warnings, w.Remarks) {
 		s.line(run{"  ", plain}, run{"warning: " + warning, bad})
 	}
-	if w.part == nil {
+	if w.Selected == nil {
 		return
 	}
 	if w.AnyChange() && text == textMatches {
 		text = textFull // nothing is found in it, and all of it is looked at
 	}
-	if chosen := w.part.chosen(text); len(chosen) > 0 {
+	if chosen := chosen(w.Selected, text); len(chosen) > 0 {
 		s.line(run{"  ", plain}, run{"the part of the page that it looks at:", dim})
-		w.part.showText(s, chosen, text == textFull, colours)
+		showText(s, w.Selected, chosen, text == textFull, colours)
 	}
 }
 
@@ -130,7 +145,7 @@ func emphasized(text string, st style) []run {
 }
 
 // keyed gives the keyword that a line is about the colour that it has in the text.
-func (w *score) keyed(text string, colours map[string]style) []run {
+func keyed(w *explain.Score, text string, colours map[string]style) []run {
 	for _, k := range w.Explanation.Keywords {
 		if rest, ok := strings.CutPrefix(text, k.Key+": weight "); ok {
 			return []run{{k.Key, colours[k.Key]}, {": weight " + rest, plain}}

@@ -125,7 +125,12 @@ func ContentType(header http.Header, mediaType string) string {
 // Text extracts what [Document] does of a stored document, whose links the caller does not need: at most one of these
 // is kept. The header and the media type are those that are stored with the body.
 func Text(body []byte, header http.Header, mediaType, url string) (*Result, error) {
-	return Document(body, ContentType(header, mediaType), url, Options{MaxLinks: 1})
+	return TextContext(context.Background(), body, header, mediaType, url)
+}
+
+// TextContext is Text as DocumentContext is [Document].
+func TextContext(ctx context.Context, body []byte, header http.Header, mediaType, url string) (*Result, error) {
+	return DocumentContext(ctx, body, ContentType(header, mediaType), url, Options{MaxLinks: 1})
 }
 
 // Document extracts text and links of the document at the given URL. The content type is that of the

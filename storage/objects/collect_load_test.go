@@ -232,11 +232,11 @@ func wantKept(t *testing.T, s *Store, v Version) {
 	}
 }
 
-// A follower must not pass over a version that is about to go and then stays.
+// A follower, and who goes back, must not pass over a version that is about to go and then stays.
 func TestAFollowerWaitsForWhatIsBeingDecided(t *testing.T) {
 	s := opened(t, Options{})
 	v := put(t, s, page(home, "x"))
-	next := make(chan []Version, 1)
+	next, previous := make(chan []Version, 1), make(chan []Version, 1)
 	c := collect(t, s, CollectOptions{Verdict: only(Remove, all), Confirm: func(context.Context, []Version) ([]bool, error) {
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -250,10 +250,20 @@ func TestAFollowerWaitsForWhatIsBeingDecided(t *testing.T) {
 			}
 			next <- got
 		}()
+		go func() {
+			got, err := s.Previous(t.Context(), 2, 10)
+			if err != nil {
+				t.Error(err)
+			}
+			previous <- got
+		}()
 		return []bool{false}, nil
 	}})
 	if got := <-next; len(got) != 1 || got[0] != mustLatest(t, s, home) || c.Kept != 1 {
 		t.Errorf("the follower got %+v; %+v", got, c)
+	}
+	if got := <-previous; len(got) != 1 || got[0] != mustLatest(t, s, home) {
+		t.Errorf("who goes back got %+v", got)
 	}
 	if gone, err := s.Gone(t.Context(), v); gone || err != nil {
 		t.Errorf("kept, and gone is %v, %v", gone, err)

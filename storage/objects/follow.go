@@ -44,7 +44,7 @@ func (s *Store) Next(ctx context.Context, after uint64, max int) ([]Version, err
 		news, last := s.news.Next(), s.durable.seq
 		s.mu.Unlock()
 		if last > after {
-			versions, err := s.logged(ctx, after, last, max)
+			versions, err := s.logged(ctx, after+1, last+1, max, forwards)
 			if err != nil || len(versions) > 0 {
 				return versions, err
 			}
@@ -61,19 +61,44 @@ func (s *Store) Next(ctx context.Context, after uint64, max int) ([]Version, err
 	}
 }
 
-// logged reads the log from behind after up to last.
-func (s *Store) logged(ctx context.Context, after, last uint64, max int) ([]Version, error) {
+// Previous returns the versions whose sequence numbers come before one, the last of them first, at most max, and none
+// when there are none. It waits for none to come, and does with those that were removed, or are about to go, as Next
+// does. Whoever goes back goes on from the Seq of the last version that it got. It costs what Next does, a look into
+// the index for each version, because the log is read backwards.
+func (s *Store) Previous(ctx context.Context, before uint64, max int) ([]Version, error) {
+	if max < 1 {
+		return nil, fmt.Errorf("go back in object cache: cannot return %d versions", max)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	last := s.durable.seq
+	s.mu.Unlock()
+	return s.logged(ctx, 0, min(before, last+1), max, backwards)
+}
+
+// direction is how an iterator goes.
+type direction struct{ first, next func(*pebbledb.Iterator) bool }
+
+var (
+	forwards  = direction{(*pebbledb.Iterator).First, (*pebbledb.Iterator).Next}
+	backwards = direction{(*pebbledb.Iterator).Last, (*pebbledb.Iterator).Prev}
+)
+
+// logged reads the log between two sequence numbers, from the first to before the second, in a direction.
+func (s *Store) logged(ctx context.Context, from, to uint64, max int, way direction) ([]Version, error) {
 	if err := s.users.enter(); err != nil {
 		return nil, err
 	}
 	defer s.users.Leave()
-	it, err := s.db.NewIter(pebbledb.IterOptions{LowerBound: logKey(after + 1), UpperBound: logKey(last + 1)})
+	it, err := s.db.NewIter(pebbledb.IterOptions{LowerBound: logKey(from), UpperBound: logKey(to)})
 	if err != nil {
 		return nil, fmt.Errorf("follow object cache: %w", err)
 	}
 	defer it.Close()
 	var versions []Version
-	for it.First(); it.Valid() && len(versions) < max; it.Next() {
+	for more := way.first(it); more && len(versions) < max; more = way.next(it) {
 		url, number, err := decodeLog(it.Value())
 		if err != nil {
 			return nil, fmt.Errorf("follow object cache: at %d: %w", binary.BigEndian.Uint64(it.Key()[2:]), err)

@@ -1,5 +1,6 @@
-// Package explain says of a URL what each URD of an owner has to do with it, and what an owner would be told of what is
-// stored, by their URDs as they are or by a draft: for commands, and for whoever else shows it to people.
+// Package explain says of a URL what each URD of an owner has to do with it, what an owner would be told of what is
+// stored, by their URDs as they are or by a draft, and what a document is worth to URDs, where neither need be stored:
+// for commands, and for whoever else shows it to people.
 package explain
 
 import (

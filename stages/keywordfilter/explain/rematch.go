@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,19 +19,22 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// Rematch goes through what is stored with the URDs of one owner, as if they had seen none of it.
+// Rematch goes through what is stored with the URDs of one owner, as if they had seen none of it: in the order in which
+// the documents came, or from the one that came last back, for who may not have the time for all of them.
 type Rematch struct {
 	Owner       string
 	Secret      string // the name of the credentials that what is gone through was fetched with
 	Interests   []*Rematched
 	AllVersions bool
+	Newest      bool      // the last that came first; the versions of a document come in their order all the same
 	Since       time.Time // versions fetched before are seen, and not told of
 
 	Cache   *objects.Store
 	Control *control.Store
 	Queues  Queues
 
-	URLs, Versions, Found int // so far: those looked at, matched, and to tell
+	URLs, Versions, Found int       // so far: those looked at, matched, and to tell
+	Oldest                time.Time // of those looked at, by when their latest versions were fetched; zero for none
 
 	ways  map[string]string // by interest and version of a document that was told: by which crawl, which counts for URDs of other crawls
 	moved map[string]int    // by view, the last version of a document that has moved elsewhere for good
@@ -47,8 +51,12 @@ type Rematched struct {
 // chunk is how many versions are asked for at once.
 const chunk = 256
 
-// Alerts yields what there would be to tell, in the order in which the documents came: of two with the same
-// text it is the first that is told of. What comes meanwhile is left out. tick is called for every version.
+// Alerts yields what there would be to tell, in the order in which it goes through the documents: of two with the same
+// text it is the first there that is told of. What comes meanwhile is left out. tick is called for every version.
+//
+// When the context ends, its error is yielded as any other is: what was found until then holds, and URLs and Oldest
+// tell how far it came. A URL that it was at is not counted, whatever was found there. It may end later by what it
+// takes to read and match a document of HTML, XML or plain text.
 func (r *Rematch) Alerts(ctx context.Context, tick func()) iter.Seq2[*WouldTell, error] {
 	return func(yield func(*WouldTell, error) bool) {
 		last := r.Cache.Last()
@@ -56,24 +64,61 @@ func (r *Rematch) Alerts(ctx context.Context, tick func()) iter.Seq2[*WouldTell,
 			yield(nil, err)
 			return
 		}
-		for after := uint64(0); after < last && after < r.Cache.Last(); {
-			came, err := r.Cache.Next(ctx, after, chunk)
-			for _, v := range came {
-				more := true
-				if after = v.Seq; after <= last && err == nil {
-					tick()
-					more, err = r.version(ctx, v, last, yield)
-				}
-				if err == nil && !more {
-					return
-				}
+		for v, err := range r.log(ctx, last) {
+			more := true
+			if err == nil {
+				tick()
+				more, err = r.look(ctx, v, last, yield)
 			}
 			if err != nil {
 				yield(nil, err)
+			}
+			if err != nil || !more {
 				return
 			}
 		}
 	}
+}
+
+// log yields the versions up to the last in the order of the run, 256 of them read at once. The object cache has its
+// log by the sequence numbers of versions, and reads it from either end, so that going back costs what going forward
+// does: looks into the index, some 20 µs for each version, also for one that a later one has superseded.
+func (r *Rematch) log(ctx context.Context, last uint64) iter.Seq2[objects.Version, error] {
+	at, read := uint64(0), r.Cache.Next
+	further := func() bool { return at < last && at < r.Cache.Last() } // or it would wait for one
+	if r.Newest {
+		at, read = last+1, r.Cache.Previous
+		further = func() bool { return at > 1 }
+	}
+	return func(yield func(objects.Version, error) bool) {
+		for further() {
+			came, err := read(ctx, at, chunk)
+			for _, v := range came {
+				if at = v.Seq; at <= last && !yield(v, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(objects.Version{}, err)
+				return
+			}
+			if len(came) == 0 {
+				return // those before were removed
+			}
+		}
+	}
+}
+
+// look is version, and takes back what that counted of a URL if the context ended before all of it was looked at.
+func (r *Rematch) look(ctx context.Context, v objects.Version, last uint64, yield func(*WouldTell, error) bool) (more bool, err error) {
+	urls, oldest := r.URLs, r.Oldest
+	if more, err = r.version(ctx, v, last, yield); more || err != nil {
+		err = cmp.Or(ctx.Err(), err) // which stores may call by other names, or pass over
+	}
+	if err != nil {
+		r.URLs, r.Oldest = urls, oldest
+	}
+	return more, err
 }
 
 // findMoved finds which documents have moved for good. Their latest version is at their new URL.
@@ -91,8 +136,7 @@ func (r *Rematch) findMoved(ctx context.Context) error {
 	return nil
 }
 
-// version goes through a URL, if its turn is at this version: at its latest, or where all are wanted, at its
-// first. It reports whether more is wanted.
+// version goes through a URL, if its turn is at this version. It reports whether more is wanted.
 func (r *Rematch) version(ctx context.Context, v objects.Version, last uint64, yield func(*WouldTell, error) bool) (more bool, err error) {
 	if v.Secret != r.Secret {
 		return true, nil
@@ -105,7 +149,11 @@ func (r *Rematch) version(ctx context.Context, v objects.Version, last uint64, y
 		return true, nil
 	}
 	r.URLs++
-	if versions[len(versions)-1].FetchedAt.Before(r.Since) {
+	latest := versions[len(versions)-1].FetchedAt
+	if r.Oldest.IsZero() || latest.Before(r.Oldest) {
+		r.Oldest = latest
+	}
+	if latest.Before(r.Since) {
 		return true, nil
 	}
 	asked, err := r.asked(v.URL)
@@ -115,8 +163,8 @@ func (r *Rematch) version(ctx context.Context, v objects.Version, last uint64, y
 	return r.url(ctx, versions, asked, yield)
 }
 
-// versions returns the versions to match of a URL whose turn it is, none if it is not. Those after the last
-// have come since it was begun.
+// versions returns the versions to match of a URL whose turn it is, none if it is not: it is at its latest, or where
+// all are wanted in the order in which they came, at its first. Those after the last have come since it was begun.
 func (r *Rematch) versions(v objects.Version, last uint64) ([]objects.Version, error) {
 	if !r.AllVersions {
 		latest, err := r.Cache.Latest(v.View())
@@ -132,14 +180,20 @@ func (r *Rematch) versions(v objects.Version, last uint64) ([]objects.Version, e
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(other objects.Version) bool { return other.Seq > last })
-	switch {
-	case len(all) == 0:
-	case r.AllVersions && all[0].Number == v.Number:
-		return all, nil
-	case !r.AllVersions && all[len(all)-1].Number == v.Number:
-		return all[len(all)-1:], nil
+	if len(all) == 0 {
+		return nil, nil
 	}
-	return nil, nil
+	turn := len(all) - 1
+	if r.AllVersions && !r.Newest {
+		turn = 0
+	}
+	switch {
+	case all[turn].Number != v.Number:
+		return nil, nil
+	case r.AllVersions:
+		return all, nil
+	}
+	return all[turn:], nil
 }
 
 // url matches versions of one URL with those who are asked about it.
@@ -165,7 +219,7 @@ func (r *Rematch) url(ctx context.Context, versions []objects.Version, asked []*
 	}
 	placeholders := known.placeholders()
 	for _, v := range versions {
-		document, err := Read(r.Cache, v)
+		document, err := read(ctx, r.Cache, v)
 		if errors.Is(err, objects.ErrNotFound) {
 			continue // removed meanwhile
 		}

@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"context"
+
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/selection"
@@ -21,11 +23,16 @@ type Stored struct {
 
 // Read reads a version from the object cache.
 func Read(cache *objects.Store, version objects.Version) (*Stored, error) {
+	return read(context.Background(), cache, version)
+}
+
+// read is Read, and ends with the context's error when that ends first: a PDF may take seconds.
+func read(ctx context.Context, cache *objects.Store, version objects.Version) (*Stored, error) {
 	body, header, err := cache.Body(version)
 	if err != nil {
 		return nil, err
 	}
-	r, err := extract.Text(body, header, version.MediaType, version.URL)
+	r, err := extract.TextContext(ctx, body, header, version.MediaType, version.URL)
 	if err != nil {
 		return nil, err
 	}

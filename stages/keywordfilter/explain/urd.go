@@ -239,7 +239,7 @@ func (p *Page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 	var last *objects.Version
 	origins, placeholders := p.origins(), p.placeholders()
 	for _, v := range versions[max(0, len(versions)-match.MostBaselineVersions-1):] {
-		d, err := Read(p.cache, v)
+		d, err := read(ctx, p.cache, v)
 		if err != nil {
 			if err = unlessGone(err); err != nil {
 				return why, nil, err

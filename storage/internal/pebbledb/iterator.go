@@ -14,6 +14,7 @@ type iterator interface {
 	first() (key []byte, valid bool)
 	last() (key []byte, valid bool)
 	next() (key []byte, valid bool)
+	prev() (key []byte, valid bool)
 	seek(key []byte) (found []byte, valid bool)
 	seekPrefix(key []byte) (found []byte, valid bool)
 	Value() []byte
@@ -30,6 +31,9 @@ func (i *Iterator) Last() bool { i.key, i.valid = i.of.last(); return i.valid }
 
 // Next goes to the next key.
 func (i *Iterator) Next() bool { i.key, i.valid = i.of.next(); return i.valid }
+
+// Prev goes to the key before.
+func (i *Iterator) Prev() bool { i.key, i.valid = i.of.prev(); return i.valid }
 
 // SeekGE goes to the first key of at least key.
 func (i *Iterator) SeekGE(key []byte) bool { i.key, i.valid = i.of.seek(key); return i.valid }
@@ -76,6 +80,7 @@ type pebbleIterator struct{ *pebble.Iterator }
 func (i pebbleIterator) first() ([]byte, bool)                { return i.at(i.First()) }
 func (i pebbleIterator) last() ([]byte, bool)                 { return i.at(i.Last()) }
 func (i pebbleIterator) next() ([]byte, bool)                 { return i.at(i.Next()) }
+func (i pebbleIterator) prev() ([]byte, bool)                 { return i.at(i.Prev()) }
 func (i pebbleIterator) seek(key []byte) ([]byte, bool)       { return i.at(i.SeekGE(key)) }
 func (i pebbleIterator) seekPrefix(key []byte) ([]byte, bool) { return i.at(i.SeekPrefixGE(key)) }
 
