@@ -129,6 +129,19 @@ func (s *Store) NextDue(ctx context.Context, after time.Time) (time.Time, error)
 	return nanos.Time(next.Int64), err
 }
 
+// WaitingEntries returns how many entries of each channel wait to be put into a message, due or not, whatever its state.
+func (s *Store) WaitingEntries(ctx context.Context) (map[int64]int, error) {
+	waiting := make(map[int64]int)
+	for d, err := range rows(ctx, s, "look into the outbox", func(r *sql.Rows) (d DueChannel, err error) { return d, r.Scan(&d.Channel, &d.Entries) },
+		"SELECT channel, count(*) FROM outbox WHERE message = '' GROUP BY channel") {
+		if err != nil {
+			return nil, err
+		}
+		waiting[d.Channel] = d.Entries
+	}
+	return waiting, nil
+}
+
 // Compose makes a message of all entries of a channel that are due, in the order in which they were put; its id is what
 // the caller makes of their keys. It returns no entries if none is due or the channel is not active.
 func (s *Store) Compose(ctx context.Context, channel int64, now time.Time, name func(keys []string) string) (m Message, entries []Entry, err error) {

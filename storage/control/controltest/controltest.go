@@ -99,9 +99,11 @@ type Store interface {
 
 	ChannelsOf(ctx context.Context, owners ...string) iter.Seq2[control.Channel, error]
 	Channel(ctx context.Context, n int64) (control.Channel, error)
+	AllChannels(ctx context.Context) iter.Seq2[control.Channel, error]
 	File(ctx context.Context, filings []control.Filing) (int, error)
 	PutEntry(ctx context.Context, e control.Entry) error
 	DueChannels(ctx context.Context, now time.Time) iter.Seq2[control.DueChannel, error]
+	WaitingEntries(ctx context.Context) (map[int64]int, error)
 	NextDue(ctx context.Context, after time.Time) (time.Time, error)
 	Compose(ctx context.Context, channel int64, now time.Time, name func(keys []string) string) (control.Message, []control.Entry, error)
 	EntriesOf(ctx context.Context, message string) iter.Seq2[control.Entry, error]

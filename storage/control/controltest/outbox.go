@@ -107,10 +107,17 @@ func messagesAreComposedOnce(s *session) {
 	s.ok(err)
 	s.must(next.Equal(tomorrow), "what is due next is said to be at %v", next)
 
+	waits := func(want int) {
+		waiting, err := s.store.WaitingEntries(s.ctx)
+		s.ok(err)
+		s.same("entries that wait", waiting[n], want)
+	}
+	waits(4)
 	name := func(keys []string) string { return strings.Join(keys, "+") }
 	m, entries, err := s.store.Compose(s.ctx, n, time.Now(), name)
 	s.ok(err)
 	s.must(m.ID == "aci 1+aci 2+notice" && len(entries) == 3 && string(entries[2].Body) == "told" && entries[0].Seq == 1, "composed: %+v of %+v", m, entries)
+	waits(1)
 	again, none, err := s.store.Compose(s.ctx, n, time.Now(), name)
 	s.ok(err)
 	s.must(again.ID == "" && none == nil, "composed twice: %+v", again)
@@ -179,6 +186,9 @@ func refusingChannelsStop(s *session) {
 	s.must(is.State == control.ChannelStopped && is.Failures == 5 && is.Said == "no such mailbox", "the channel: %+v", is)
 	s.ok(s.store.PutEntry(s.ctx, control.Entry{Channel: n, Key: "waits", Due: time.Unix(1e9, 0)}))
 	s.same("due on what is stopped", len(all(s, s.store.DueChannels(s.ctx, time.Now()))), 0)
+	waiting, err := s.store.WaitingEntries(s.ctx)
+	s.ok(err)
+	s.same("waiting on what is stopped", waiting[n], 1)
 	m, _, err := s.store.Compose(s.ctx, n, time.Now(), func([]string) string { return "x" })
 	s.ok(err)
 	s.same("composed", m.ID, "")
