@@ -175,11 +175,7 @@ func writings(t *testing.T) []writing {
 		{"SetBudget", only(func(ctx context.Context, s *control.Store) error { return s.SetBudget(ctx, "eleni", nil) })},
 		{"PutACIs", telling(of("eleni", "six"))},
 		{"File", func(ctx context.Context, s *control.Store) (any, error) {
-			last, err := s.LastACI(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return s.File(ctx, []control.Filing{{Seq: last, Entries: []control.Entry{{Channel: channelOf(ctx, s)}}}})
+			return s.File(ctx, []control.Filing{{ID: "six", Entries: []control.Entry{{Channel: channelOf(ctx, s)}}}})
 		}},
 		{"Mark", func(ctx context.Context, s *control.Store) (any, error) {
 			last, err := s.LastACI(ctx)
@@ -192,15 +188,21 @@ func writings(t *testing.T) []writing {
 			return s.PutEntry(ctx, control.Entry{Channel: channelOf(ctx, s), Key: "notice"})
 		})},
 		{"Compose", func(ctx context.Context, s *control.Store) (any, error) {
-			m, entries, err := s.Compose(ctx, channelOf(ctx, s), time.Now(), func(keys []string) string { return keys[1] })
-			return fmt.Sprint(m.ID, len(entries)), err
+			made, err := s.Compose(ctx, time.Now(), 9, func(_ int64, keys []string) string { return keys[1] })
+			return len(made), err
 		}},
 		{"Attempted", func(ctx context.Context, s *control.Store) (any, error) {
-			return s.Attempted(ctx, "notice", control.Attempt{Said: "no"})
+			return s.Attempted(ctx, control.Attempt{Message: "notice", Said: "no"})
 		}},
 		{"SendAgain", only(func(ctx context.Context, s *control.Store) error { return s.SendAgain(ctx, "notice") })},
+		{"SendAgain", only(func(ctx context.Context, s *control.Store) error {
+			if _, err := s.Attempted(ctx, control.Attempt{Message: "notice", Said: "no"}); err != nil {
+				return err
+			}
+			return s.Of("eleni").SendAgain(ctx, "notice")
+		})},
 		{"Attempted", func(ctx context.Context, s *control.Store) (any, error) {
-			return s.Attempted(ctx, "notice", control.Attempt{Taken: true})
+			return s.Attempted(ctx, control.Attempt{Message: "notice", Taken: true})
 		}},
 		{"TrimMessages", func(ctx context.Context, s *control.Store) (any, error) { return s.TrimMessages(ctx, later) }},
 		{"DeleteChannel", only(func(ctx context.Context, s *control.Store) error {
@@ -212,9 +214,9 @@ func writings(t *testing.T) []writing {
 
 // readings are the methods that write nothing, or what no store keeps.
 var readings = strings.Fields(`ACIs Account AccountByMail Accounts All AllChannels AllTimesSince Asked Backup Budget ByCrawl ByHost ByOwner Channel
-	ChannelsOf Check Close Copied Cursor Cursors DeadLetter DeadLetters DueChannels DueMessages EntriesOf Get Grants IDsByCrawl Keep LastACI
+	ChannelsOf Check Close Copied Cursor Cursors DeadLetter DeadLetters DueMessages EntriesOf Get Grants IDsByCrawl Keep LastACI
 	Messages MirrorOf NextACIs NextChange NextDue Now Of Owners Password Query Quota Referred RenewSecret Replays RequestOf Revised Revision
-	Secret SecretVersion Secrets Session SourceOf StartOf TimesSince Token UnknownSecrets Usage UsageOf Waiting WaitingEntries WebSession Withheld WithheldOn`)
+	Secret SecretVersion Secrets Session SourceOf StartOf TimesSince ToldBy Token UnknownSecrets Usage UsageOf Waiting WaitingEntries WebSession Withheld WithheldOn`)
 
 // ownReadings are those of [control.Owned].
 var ownReadings = strings.Fields("Channel Channels Counts Inbox Item Messages Owner Secrets Tokens URD URDs WebSessions Withheld")
@@ -263,7 +265,7 @@ func picture(t *testing.T, s *control.Store) string {
 	}
 	for c, err := range s.ChannelsOf(ctx, "eleni") {
 		ok(t, err)
-		fmt.Fprintln(&all, "channel", c.Name, c.State, c.Failures, c.Said, len(gather(t, s.DueChannels(ctx, time.Now()))))
+		fmt.Fprintln(&all, "channel", c.Name, c.State, c.Failures, c.Said)
 	}
 	for m, err := range s.Messages(ctx) {
 		ok(t, err)

@@ -20,8 +20,8 @@ CREATE INDEX secret_grant_owner ON secret_grant (owner);
 ALTER TABLE secret ADD COLUMN owner TEXT NOT NULL DEFAULT ''; -- empty: the operator's
 `
 
-// GrantSecret lets an owner have a secret used by their URDs: [ErrNotFound] if there is none of that name. The operator's
-// commands may name any secret, for whomever.
+// GrantSecret lets an owner have a secret used by their URDs: [ErrNotFound] if there is none of that name. The
+// operator's commands may name any secret, for whomever.
 func (s *Store) GrantSecret(ctx context.Context, name, owner string) error {
 	if owner == "" {
 		return fmt.Errorf("grant secret %s: say to whom", name)

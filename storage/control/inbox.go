@@ -41,57 +41,94 @@ func (s InboxState) check() error {
 
 // Filing puts an ACI into the inbox of its owner, and what is to be sent of it into the outbox.
 type Filing struct {
-	Seq                int64
+	ID                 string // of the ACI
 	Relevance, Urgency int
 	Entries            []Entry // by the owner's channels
 }
 
-// File files ACIs, all of them or none, and returns how many were new. An ACI whose owner has no account is not filed; one that
-// was filed before is left as it is, with its entries; one that is not stored any more is passed over. Entries on
-// channels that are not the owner's, or are gone, are dropped.
+// File files ACIs, all of them or none, and returns how many were new. An ACI whose owner has no account is not filed;
+// one that was filed before is left as it is, with its entries; one that is not stored, or not any more, is passed
+// over. Entries on channels that are not the owner's, or are gone, are dropped.
 func (s *Store) File(ctx context.Context, filings []Filing) (n int, err error) {
 	err = s.write(ctx, allACIs, "file ACIs", func(tx *sql.Tx) error {
 		n = 0
-		p := s.newStatements(ctx, tx)
+		f := filer{statements: s.newStatements(ctx, tx)}
 		for group := range slices.Chunk(filings, putGroup) {
-			fresh, err := fileGroup(&p, group)
+			filed, err := f.file(group)
 			if err != nil {
 				return err
 			}
-			n += len(fresh)
+			n += filed
 		}
 		return nil
 	})
 	return n, err
 }
 
-func fileGroup(p *statements, group []Filing) (fresh map[int64]bool, err error) {
-	var values, entries []any
-	for _, f := range group {
-		values = append(values, f.Seq, f.Relevance, f.Urgency)
+// filer files ACIs within one transaction.
+type filer struct{ statements }
+
+// filed is an ACI that can be filed.
+type filed struct {
+	seq   int64
+	owner string
+}
+
+// file files a group, and returns how many of it were new.
+func (f *filer) file(group []Filing) (int, error) {
+	known, err := f.lookUp(group)
+	if err != nil {
+		return 0, err
 	}
-	fresh = make(map[int64]bool)
-	if len(values) == 0 {
-		return fresh, nil
+	fresh, err := f.insert(group, known)
+	if err != nil || len(fresh) == 0 {
+		return 0, err
 	}
-	const insert = "INSERT INTO inbox (seq, owner, state, relevance, urgency) SELECT seq, owner, 'unread', column2, column3 FROM ("
-	err = p.eachWithRows(insert, 3, values, `) AS given JOIN aci ON aci.seq = column1 WHERE owner IN (SELECT owner FROM account)
-		ON CONFLICT (seq) DO NOTHING RETURNING seq`, func(scan func(...any) error) error {
+	var entries []any
+	for _, g := range group {
+		seq := known[g.ID].seq
+		if !fresh[seq] {
+			continue
+		}
+		for _, e := range g.Entries {
+			entries = append(entries, e.Channel, fmt.Sprint("aci ", seq), seq, []byte{}, g.Urgency, nanos.Of(e.Due))
+		}
+	}
+	return len(fresh), f.withRows(insertEntries, 6, entries, `) AS given JOIN channel ON n = column1 AND owner = (SELECT owner FROM inbox WHERE seq = column3)
+		WHERE TRUE ON CONFLICT (channel, key) DO NOTHING`)
+}
+
+// lookUp returns the ACIs of a group that are stored and have an owner with an account, by id.
+func (f *filer) lookUp(group []Filing) (map[string]filed, error) {
+	ids := make([]string, len(group))
+	for i, g := range group {
+		ids[i] = g.ID
+	}
+	known := make(map[string]filed)
+	const query = "SELECT id, seq, owner FROM aci WHERE id IN (SELECT value FROM json_each(?)) AND owner IN (SELECT owner FROM account)"
+	return known, f.each(query, []any{list(ids)}, func(scan func(...any) error) error {
+		var id string
+		var one filed
+		err := scan(&id, &one.seq, &one.owner)
+		known[id] = one
+		return err
+	})
+}
+
+// insert puts the ACIs of a group that are known into inboxes, and returns the Seq of those that were new there.
+func (f *filer) insert(group []Filing, known map[string]filed) (map[int64]bool, error) {
+	var values []any
+	for _, g := range group {
+		if to, is := known[g.ID]; is {
+			values = append(values, to.seq, to.owner, g.Relevance, g.Urgency)
+		}
+	}
+	fresh := make(map[int64]bool)
+	const insert = "INSERT INTO inbox (seq, owner, state, relevance, urgency) SELECT column1, column2, 'unread', column3, column4 FROM ("
+	return fresh, f.eachWithRows(insert, 4, values, ") AS given WHERE TRUE ON CONFLICT (seq) DO NOTHING RETURNING seq", func(scan func(...any) error) error {
 		var seq int64
 		err := scan(&seq)
 		fresh[seq] = true
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range group {
-		if fresh[f.Seq] {
-			for _, e := range f.Entries {
-				entries = append(entries, e.Channel, fmt.Sprint("aci ", f.Seq), f.Seq, []byte{}, f.Urgency, nanos.Of(e.Due))
-			}
-		}
-	}
-	return fresh, p.withRows(insertEntries, 6, entries, `) AS given JOIN channel ON n = column1 AND owner = (SELECT owner FROM inbox WHERE seq = column3)
-		WHERE TRUE ON CONFLICT (channel, key) DO NOTHING`)
 }

@@ -64,8 +64,8 @@ const (
 	MessageDead  MessageState = "dead"    // given up: an owner may have it sent again
 )
 
-// Message is what was sent at once on a channel, or is. What it holds is stored before it is sent, so that after a crash
-// the same is sent again under the same id.
+// Message is what was sent at once on a channel, or is. What it holds is stored before it is sent, so that after a
+// crash the same is sent again under the same id.
 type Message struct {
 	ID       string
 	Channel  int64
@@ -100,25 +100,6 @@ func (s *Store) PutEntry(ctx context.Context, e Entry) error {
 // isNotInOutbox holds for an ACI that no message is still to tell of.
 const isNotInOutbox = "NOT EXISTS (SELECT 1 FROM outbox WHERE seq > 0 AND seq = aci.seq AND (message = '' OR message IN (SELECT id FROM message WHERE ended = 0)))"
 
-// DueChannel is a channel with entries that are due.
-type DueChannel struct {
-	Channel int64
-	Urgency int       // the greatest of these entries
-	Due     time.Time // of the first of them
-	Entries int
-}
-
-// DueChannels returns the active channels that have entries which are due, those first that are due longest.
-func (s *Store) DueChannels(ctx context.Context, now time.Time) iter.Seq2[DueChannel, error] {
-	return rows(ctx, s, "look into the outbox", func(r *sql.Rows) (d DueChannel, err error) {
-		var due int64
-		err = r.Scan(&d.Channel, &d.Urgency, &due, &d.Entries)
-		d.Due = nanos.Time(due)
-		return d, err
-	}, `SELECT channel, max(urgency), min(due), count(*) FROM outbox WHERE message = '' AND due <= ?
-		AND channel IN (SELECT n FROM channel WHERE state = 'active') GROUP BY channel ORDER BY min(due), channel`, nanos.Of(now))
-}
-
 // NextDue returns when something is due next, after a moment: an entry of an active channel, or another attempt. It is
 // zero if there is nothing.
 func (s *Store) NextDue(ctx context.Context, after time.Time) (time.Time, error) {
@@ -131,68 +112,85 @@ func (s *Store) NextDue(ctx context.Context, after time.Time) (time.Time, error)
 
 // WaitingEntries returns how many entries of each channel wait to be put into a message, due or not, whatever its state.
 func (s *Store) WaitingEntries(ctx context.Context) (map[int64]int, error) {
+	type count struct {
+		channel int64
+		n       int
+	}
 	waiting := make(map[int64]int)
-	for d, err := range rows(ctx, s, "look into the outbox", func(r *sql.Rows) (d DueChannel, err error) { return d, r.Scan(&d.Channel, &d.Entries) },
+	for c, err := range rows(ctx, s, "look into the outbox", func(r *sql.Rows) (c count, err error) { return c, r.Scan(&c.channel, &c.n) },
 		"SELECT channel, count(*) FROM outbox WHERE message = '' GROUP BY channel") {
 		if err != nil {
 			return nil, err
 		}
-		waiting[d.Channel] = d.Entries
+		waiting[c.channel] = c.n
 	}
 	return waiting, nil
 }
 
-// Compose makes a message of all entries of a channel that are due, in the order in which they were put; its id is what
-// the caller makes of their keys. It returns no entries if none is due or the channel is not active.
-func (s *Store) Compose(ctx context.Context, channel int64, now time.Time, name func(keys []string) string) (m Message, entries []Entry, err error) {
-	err = s.write(ctx, allOutbox, "compose a message", func(tx *sql.Tx) error {
-		m, entries = Message{}, nil
-		if entries, err = scanEntries(tx.QueryContext(ctx, "SELECT "+entryColumns+` FROM outbox WHERE message = '' AND channel = ?1 AND due <= ?2
-			AND channel IN (SELECT n FROM channel WHERE state = 'active') ORDER BY n`, channel, nanos.Of(now))); err != nil || len(entries) == 0 {
+// Composed is a message that was made, with what it holds in the order in which it was put.
+type Composed struct {
+	Message
+	Entries []Entry
+}
+
+// Compose makes messages of what is due, each of all the entries of one channel that are; its id is what the caller
+// makes of their keys. It does so for so many channels at most, those first that have waited longest, and leaves out
+// channels that are not active, and those of which a message waits: what refuses one message gets no second.
+func (s *Store) Compose(ctx context.Context, now time.Time, most int, name func(channel int64, keys []string) string) (made []Composed, err error) {
+	err = s.write(ctx, allOutbox, "compose messages", func(tx *sql.Tx) error {
+		p := s.newStatements(ctx, tx)
+		if made, err = dueEntries(&p, now, most); err != nil {
 			return err
 		}
-		keys, numbers := make([]string, len(entries)), make([]int64, len(entries))
-		for i, e := range entries {
-			keys[i], numbers[i] = e.Key, e.N
+		var messages, entries []any
+		for i := range made {
+			m := &made[i]
+			keys := make([]string, len(m.Entries))
+			for j, e := range m.Entries {
+				keys[j] = e.Key
+			}
+			m.ID, m.State, m.Due, m.Created = name(m.Channel, keys), MessageWaits, now, now
+			messages = append(messages, m.ID, m.Channel, string(MessageWaits), nanos.Of(now), 0, "", nanos.Of(now), 0)
+			for _, e := range m.Entries {
+				entries = append(entries, e.N, m.ID)
+			}
 		}
-		m = Message{ID: name(keys), Channel: channel, State: MessageWaits, Due: now, Created: now}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO message (id, channel, state, due, attempts, said, created, ended) VALUES (?, ?, 'waiting', ?, 0, '', ?, 0)",
-			m.ID, channel, nanos.Of(now), nanos.Of(now)); err != nil {
+		if err := p.insertRows("message (id, channel, state, due, attempts, said, created, ended)", 8, messages); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "UPDATE outbox SET message = ? WHERE n IN (SELECT value FROM json_each(?))", m.ID, list(numbers))
+		return p.withRows("UPDATE outbox SET message = column2 FROM (", 2, entries, ") AS given WHERE n = column1")
+	})
+	return made, err
+}
+
+// dueEntries returns the entries that are due, by channels.
+func dueEntries(p *statements, now time.Time, most int) (made []Composed, err error) {
+	const query = "SELECT " + entryColumns + ` FROM outbox WHERE message = '' AND due <= ?1 AND channel IN (
+		SELECT channel FROM outbox WHERE message = '' AND due <= ?1 AND channel IN (SELECT n FROM channel WHERE state = 'active')
+		AND channel NOT IN (SELECT channel FROM message WHERE ended = 0) GROUP BY channel ORDER BY min(due), channel LIMIT ?2) ORDER BY channel, n`
+	return made, p.each(query, []any{nanos.Of(now), most}, func(scan func(...any) error) error {
+		e, err := scanEntry(scan)
+		if len(made) == 0 || made[len(made)-1].Channel != e.Channel {
+			made = append(made, Composed{Message: Message{Channel: e.Channel}})
+		}
+		last := &made[len(made)-1]
+		last.Entries = append(last.Entries, e)
 		return err
 	})
-	return m, entries, err
 }
 
 const entryColumns = "n, channel, key, seq, body, urgency, due"
 
-func scanEntries(found *sql.Rows, err error) (entries []Entry, _ error) {
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	for found.Next() {
-		e, err := scanEntry(found)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, e)
-	}
-	return entries, errors.Join(found.Err(), found.Close())
-}
-
-func scanEntry(r *sql.Rows) (e Entry, err error) {
+func scanEntry(scan func(...any) error) (e Entry, err error) {
 	var due int64
-	err = r.Scan(&e.N, &e.Channel, &e.Key, &e.Seq, &e.Body, &e.Urgency, &due)
+	err = scan(&e.N, &e.Channel, &e.Key, &e.Seq, &e.Body, &e.Urgency, &due)
 	e.Due = nanos.Time(due)
 	return e, err
 }
 
 // EntriesOf returns what a message holds, in the order in which it was put.
 func (s *Store) EntriesOf(ctx context.Context, message string) iter.Seq2[Entry, error] {
-	return rows(ctx, s, "read a message", scanEntry, "SELECT "+entryColumns+" FROM outbox WHERE message <> '' AND message = ? ORDER BY n", message)
+	return rows(ctx, s, "read a message", func(r *sql.Rows) (Entry, error) { return scanEntry(r.Scan) }, "SELECT "+entryColumns+" FROM outbox WHERE message <> '' AND message = ? ORDER BY n", message)
 }
 
 const messageColumns = "id, channel, state, due, attempts, said, created, ended"
@@ -211,46 +209,65 @@ func (s *Store) DueMessages(ctx context.Context, now time.Time) iter.Seq2[Messag
 
 // Attempt is what came of sending a message.
 type Attempt struct {
-	Taken bool      // by the receiver
-	Again time.Time // when the next attempt is due, if it was not taken; zero: it is given up
-	Said  string    // by the receiver
+	Message string    // its id
+	Taken   bool      // by the receiver
+	Again   time.Time // when the next attempt is due, if it was not taken; zero: it is given up
+	Said    string    // by the receiver
 }
 
 // mostFailures is how many messages in a row a channel has refused when it is stopped.
 const mostFailures = 5
 
-// Attempted records an attempt at a message that waits; [ErrNotFound] if none of that id does. ACIs that the receiver has taken
-// count as retrieved. A channel that has refused five messages in a row is stopped: then stopped is true.
-func (s *Store) Attempted(ctx context.Context, id string, a Attempt) (stopped bool, err error) {
+// Attempted records attempts at messages that wait, all of them or none; others are left as they are. ACIs that a
+// receiver has taken count as retrieved. A channel that has refused five messages in a row is stopped: stopped has
+// their numbers.
+func (s *Store) Attempted(ctx context.Context, attempts ...Attempt) (stopped []int64, err error) {
 	now := nanos.Of(s.options.Now())
-	err = s.write(ctx, allACIs, "record an attempt at message "+id, func(tx *sql.Tx) error {
-		stopped = false
-		state, ended := MessageWaits, int64(0)
-		switch {
-		case a.Taken:
-			state, ended = MessageSent, now
-		case a.Again.IsZero():
-			state, ended = MessageDead, now
-		}
-		var channel int64
-		err := tx.QueryRowContext(ctx, "UPDATE message SET state = ?, due = ?, attempts = attempts + 1, said = ?, ended = ? WHERE id = ? AND ended = 0 RETURNING channel",
-			string(state), nanos.Of(a.Again), a.Said, ended, id).Scan(&channel)
-		if errors.Is(err, sql.ErrNoRows) {
-			return ErrNotFound
-		}
-		switch {
-		case err != nil:
-		case a.Taken:
-			_, err = tx.ExecContext(ctx, "UPDATE channel SET failures = 0, said = '' WHERE n = ?", channel)
-			if err == nil {
-				_, err = tx.ExecContext(ctx, "UPDATE aci SET retrieved = ? WHERE retrieved = 0 AND seq IN (SELECT seq FROM outbox WHERE message <> '' AND message = ?)", now, id)
+	err = s.write(ctx, allACIs, "record attempts at messages", func(tx *sql.Tx) error {
+		stopped = nil
+		for _, a := range attempts {
+			channel, err := attempted(ctx, tx, a, now)
+			if err != nil {
+				return fmt.Errorf("message %s: %w", a.Message, err)
 			}
-		case state == MessageDead:
-			stopped, err = refuse(ctx, tx, channel, a.Said)
+			if channel > 0 {
+				stopped = append(stopped, channel)
+			}
 		}
-		return err
+		return nil
 	})
 	return stopped, err
+}
+
+// attempted records one attempt, and returns the channel that it has stopped; 0 for none.
+func attempted(ctx context.Context, tx *sql.Tx, a Attempt, now int64) (stopped int64, err error) {
+	state, ended := MessageWaits, int64(0)
+	switch {
+	case a.Taken:
+		state, ended = MessageSent, now
+	case a.Again.IsZero():
+		state, ended = MessageDead, now
+	}
+	var channel int64
+	err = tx.QueryRowContext(ctx, "UPDATE message SET state = ?, due = ?, attempts = attempts + 1, said = ?, ended = ? WHERE id = ? AND ended = 0 RETURNING channel",
+		string(state), nanos.Of(a.Again), a.Said, ended, a.Message).Scan(&channel)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, nil
+	case err != nil || state == MessageWaits:
+		return 0, err
+	case a.Taken:
+		_, err = tx.ExecContext(ctx, "UPDATE channel SET failures = 0, said = '' WHERE n = ?", channel)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "UPDATE aci SET retrieved = ? WHERE retrieved = 0 AND seq IN (SELECT seq FROM outbox WHERE message <> '' AND message = ?)", now, a.Message)
+		}
+		return 0, err
+	}
+	is, err := refuse(ctx, tx, channel, a.Said)
+	if !is {
+		channel = 0
+	}
+	return channel, err
 }
 
 // refuse counts a message that was given up, and stops the channel after too many.
@@ -271,6 +288,18 @@ func (s *Store) SendAgain(ctx context.Context, id string) error {
 // Messages returns those of all channels, the latest first.
 func (s *Store) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	return rows(ctx, s, "read messages", scanMessage, "SELECT "+messageColumns+" FROM message ORDER BY created DESC, id")
+}
+
+// ToldBy returns the ACIs that a message tells of, as they are now, in the order in which they were put: so many at
+// most. Those that were trimmed since it was sent are not there.
+func (s *Store) ToldBy(ctx context.Context, message string, most int) iter.Seq2[ACI, error] {
+	return rows(ctx, s, "read what a message tells of", func(r *sql.Rows) (ACI, error) {
+		var stored record
+		if err := r.Scan(&stored.document, &stored.number, &stored.second); err != nil {
+			return ACI{}, err
+		}
+		return decodeStoredACI(stored)
+	}, "SELECT xml, seq, retrieved FROM outbox JOIN aci USING (seq) WHERE outbox.seq > 0 AND message <> '' AND message = ? ORDER BY n LIMIT ?", message, most)
 }
 
 // TrimMessages removes the messages that ended before a time, with what they held, and returns how many.

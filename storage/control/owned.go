@@ -172,8 +172,8 @@ func (o Owned) Counts(ctx context.Context) (map[InboxState]int, error) {
 	return counts, nil
 }
 
-// Mark gives ACIs of the owner's inbox a state, and returns how many there were of them. What its owner has read, or said
-// something of, counts as retrieved.
+// Mark gives ACIs of the owner's inbox a state, and returns how many there were of them. What its owner has read, or
+// said something of, counts as retrieved.
 func (o Owned) Mark(ctx context.Context, state InboxState, seqs ...int64) (n int, err error) {
 	if err := state.check(); err != nil {
 		return 0, err

@@ -82,8 +82,8 @@ func (o Owned) mustBeNew(ctx context.Context, tx *sql.Tx, c *Channel) error {
 	return nil
 }
 
-// ChangeChannel writes a channel's name, address, settings and state over those of the one with its number; [ErrNotFound]
-// if the owner has none. One that is active again has refused nothing.
+// ChangeChannel writes a channel's name, address, settings and state over those of the one with its number;
+// [ErrNotFound] if the owner has none. One that is active again has refused nothing.
 func (o Owned) ChangeChannel(ctx context.Context, c Channel) error {
 	doing := fmt.Sprintf("change channel %d", c.N)
 	c.Owner = o.owner
@@ -108,8 +108,8 @@ func (o Owned) ChangeChannel(ctx context.Context, c Channel) error {
 	})
 }
 
-// DeleteChannel removes a channel, with what waits to be sent on it and what was; [ErrNotFound] if the owner has none of
-// that number.
+// DeleteChannel removes a channel, with what waits to be sent on it and what was; [ErrNotFound] if the owner has none
+// of that number.
 func (o Owned) DeleteChannel(ctx context.Context, n int64) error {
 	return o.store.write(ctx, everything, fmt.Sprintf("delete channel %d", n), func(tx *sql.Tx) error {
 		if err := mustAffect(tx.ExecContext(ctx, "DELETE FROM channel WHERE n = ? AND owner = ?", n, o.owner)); err != nil {

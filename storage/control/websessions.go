@@ -22,8 +22,8 @@ CREATE INDEX web_session_owner   ON web_session (owner);
 CREATE INDEX web_session_expires ON web_session (expires);
 `
 
-// WebSession is what a web server remembers of a browser. It is no [credentials.Sessions], the cookies that webrace itself
-// was given by a site.
+// WebSession is what a web server remembers of a browser. It is no [credentials.Sessions], the cookies that webrace
+// itself was given by a site.
 type WebSession struct {
 	Hash    string // of the token in the browser's cookie, which the store never sees
 	Owner   string // who has logged in; empty: nobody
@@ -33,8 +33,8 @@ type WebSession struct {
 	Expires time.Time
 }
 
-// PutWebSession keeps a session, in place of the one of its hash: of that its moment of creation stays. The owner of one
-// that is new was seen now. A session of an owner whose account is not active is refused by [ErrNotFound].
+// PutWebSession keeps a session, in place of the one of its hash: of that its moment of creation stays. The owner of
+// one that is new was seen now. A session of an owner whose account is not active is refused by [ErrNotFound].
 func (s *Store) PutWebSession(ctx context.Context, w WebSession) error {
 	now := nanos.Of(s.options.Now())
 	return s.write(ctx, allAccounts, "keep a web session", func(tx *sql.Tx) error {

@@ -1,9 +1,7 @@
 package cron
 
 import (
-	"archive/zip"
 	"errors"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -308,39 +306,4 @@ func TestTheShortestIntervalIsThatOfAClockThatIsNeverChanged(t *testing.T) {
 			t.Errorf("%q: two are %v apart, want %v", line, least, want)
 		}
 	}
-}
-
-func TestZonesAreThoseOfTheRelease(t *testing.T) {
-	t.Parallel()
-	if !slices.IsSorted(zones) || len(zones) < 590 {
-		t.Errorf("%d names, sorted: %v", len(zones), slices.IsSorted(zones))
-	}
-	for _, zone := range zones {
-		if _, err := Parse("0 8 * * * " + zone); err != nil {
-			t.Error(err)
-		}
-	}
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Skip("the zones of the release are not compared:", err)
-	}
-	if missing := notIn(t, strings.TrimSpace(string(root))+"/lib/time/zoneinfo.zip", zones); len(missing) > 0 {
-		t.Errorf("zones.txt lacks %v", missing)
-	}
-}
-
-// notIn returns the files of an archive that are not among names.
-func notIn(t *testing.T, archive string, names []string) (missing []string) {
-	t.Helper()
-	all, err := zip.OpenReader(archive)
-	if err != nil {
-		t.Skip("the zones of the release are not compared:", err)
-	}
-	defer all.Close()
-	for _, file := range all.File {
-		if !strings.HasSuffix(file.Name, "/") && file.Name != "Factory" && !slices.Contains(names, file.Name) {
-			missing = append(missing, file.Name)
-		}
-	}
-	return missing
 }

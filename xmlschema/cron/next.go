@@ -3,6 +3,8 @@ package cron
 import (
 	"math/bits"
 	"time"
+
+	"github.com/webrace/webrace/internal/timezone"
 )
 
 // horizon is how many years an expression may have nothing due: 29 February falls on a given day of the week after 40
@@ -18,29 +20,7 @@ func (e *Expression) Next(t time.Time) time.Time {
 		if shown = e.after(shown); shown.IsZero() {
 			return time.Time{}
 		}
-		if at := e.instant(shown); at.After(t) { // it is not if the clock shows the time for the second time
-			return at
-		}
-	}
-}
-
-// instant returns when the clock of the zone shows a time, given as if the clock were that of UTC: the first time, if
-// it does so twice, and the moment at which it is put forward, if it never does.
-func (e *Expression) instant(shown time.Time) time.Time {
-	if e.zone == time.UTC {
-		return shown
-	}
-	at := shown.Add(-26 * time.Hour).In(e.zone) // no zone is as far ahead of UTC, or behind it
-	for {
-		_, offset := at.Zone()
-		begins, ends := at.ZoneBounds()
-		at = shown.Add(-time.Duration(offset) * time.Second)
-		switch {
-		case !ends.IsZero() && !at.Before(ends):
-			at = ends.In(e.zone)
-		case at.Before(begins):
-			return begins.UTC()
-		default:
+		if at := timezone.Instant(shown, e.zone); at.After(t) { // it is not if the clock shows the time for the second time
 			return at
 		}
 	}

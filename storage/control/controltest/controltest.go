@@ -102,13 +102,13 @@ type Store interface {
 	AllChannels(ctx context.Context) iter.Seq2[control.Channel, error]
 	File(ctx context.Context, filings []control.Filing) (int, error)
 	PutEntry(ctx context.Context, e control.Entry) error
-	DueChannels(ctx context.Context, now time.Time) iter.Seq2[control.DueChannel, error]
-	WaitingEntries(ctx context.Context) (map[int64]int, error)
 	NextDue(ctx context.Context, after time.Time) (time.Time, error)
-	Compose(ctx context.Context, channel int64, now time.Time, name func(keys []string) string) (control.Message, []control.Entry, error)
+	WaitingEntries(ctx context.Context) (map[int64]int, error)
+	Compose(ctx context.Context, now time.Time, most int, name func(channel int64, keys []string) string) ([]control.Composed, error)
 	EntriesOf(ctx context.Context, message string) iter.Seq2[control.Entry, error]
 	DueMessages(ctx context.Context, now time.Time) iter.Seq2[control.Message, error]
-	Attempted(ctx context.Context, id string, a control.Attempt) (bool, error)
+	Attempted(ctx context.Context, attempts ...control.Attempt) ([]int64, error)
+	ToldBy(ctx context.Context, message string, most int) iter.Seq2[control.ACI, error]
 	SendAgain(ctx context.Context, id string) error
 	Messages(ctx context.Context) iter.Seq2[control.Message, error]
 	TrimMessages(ctx context.Context, before time.Time) (int, error)

@@ -19,9 +19,13 @@ func (s *session) channel(o control.Owned, name string) int64 {
 
 // file files ACIs on channels, due at once, and returns how many were new.
 func (s *session) file(seqs []int64, channels ...int64) int {
+	names := make(map[int64]string)
+	for _, a := range all(s, s.store.ACIs(s.ctx, control.Filter{})) {
+		names[a.Seq] = a.ID
+	}
 	var filings []control.Filing
 	for _, seq := range seqs {
-		f := control.Filing{Seq: seq, Relevance: int(seq) % 3, Urgency: 1 + int(seq)%3}
+		f := control.Filing{ID: names[seq], Relevance: int(seq) % 3, Urgency: 1 + int(seq)%3}
 		for _, n := range channels {
 			f.Entries = append(f.Entries, control.Entry{Channel: n, Due: time.Unix(1e9, 0)})
 		}
@@ -50,11 +54,7 @@ func annotationsAreFiledOnce(s *session) {
 	s.same("filed again", s.file([]int64{1, 2, 3, 4, 5}, own), 0)
 	s.same("inbox of eleni", items(all(s, eleni.Inbox(s.ctx, control.InboxFilter{}))), "5 unread, 2 unread, 1 unread")
 	s.same("inbox of costas", items(all(s, costas.Inbox(s.ctx, control.InboxFilter{}))), "3 unread")
-	var due []string
-	for _, d := range all(s, s.store.DueChannels(s.ctx, time.Now())) {
-		due = append(due, fmt.Sprint(d.Channel == own, " ", d.Entries, " ", d.Urgency))
-	}
-	s.same("due: a channel gets what is its owner's", due, "[true 3 3 false 1 1]")
+	s.same("a channel gets what is its owner's", s.compose(9), []string{fmt.Sprint(own, ": aci 1+aci 2+aci 5"), fmt.Sprint(others, ": aci 3")})
 
 	mark := func(state control.InboxState, want int, seqs ...int64) {
 		n, err := eleni.Mark(s.ctx, state, seqs...)
@@ -92,68 +92,82 @@ func annotationsAreFiledOnce(s *session) {
 	s.must(item.Retrieved.IsZero(), "what was not read counts as retrieved")
 }
 
+// compose makes messages of what is due, and returns for each its channel and keys, which are its id.
+func (s *session) compose(most int) (made []string) {
+	composed, err := s.store.Compose(s.ctx, time.Now(), most, func(channel int64, keys []string) string {
+		return fmt.Sprint(channel, ": ", strings.Join(keys, "+"))
+	})
+	s.ok(err)
+	for _, c := range composed {
+		made = append(made, c.ID)
+	}
+	return made
+}
+
+func (s *session) attempt(attempts ...control.Attempt) []int64 {
+	stopped, err := s.store.Attempted(s.ctx, attempts...)
+	s.ok(err)
+	return stopped
+}
+
 func messagesAreComposedOnce(s *session) {
-	eleni := s.account("eleni")
-	costas := s.account("costas")
-	n := s.channel(eleni, "mail")
+	eleni, costas := s.account("eleni"), s.account("costas")
+	n, other := s.channel(eleni, "mail"), s.channel(costas, "mail")
 	s.putACIs(aci(1, "eleni"), aci(2, "eleni"), aci(3, "eleni"))
 	s.file([]int64{1, 2}, n)
-	s.ok(s.store.PutEntry(s.ctx, control.Entry{Channel: n, Key: "notice", Body: []byte("told"), Due: time.Unix(1e9, 0)}))
-	s.ok(s.store.PutEntry(s.ctx, control.Entry{Channel: n, Key: "notice", Body: []byte("told again"), Due: time.Unix(1e9, 0)}))
-	s.absent("an entry of no channel", s.store.PutEntry(s.ctx, control.Entry{Channel: 999, Key: "notice"}))
+	entry := func(channel int64, key string, due time.Time) {
+		s.ok(s.store.PutEntry(s.ctx, control.Entry{Channel: channel, Key: key, Body: []byte("told of " + key), Due: due}))
+	}
 	tomorrow := time.Now().Add(24 * time.Hour)
-	s.ok(s.store.PutEntry(s.ctx, control.Entry{Channel: n, Key: "later", Due: tomorrow}))
+	entry(other, "notice", time.Unix(1e9+1, 0))
+	entry(n, "notice", time.Unix(1e9, 0))
+	entry(n, "notice", tomorrow)
+	entry(n, "later", tomorrow)
+	s.absent("an entry of no channel", s.store.PutEntry(s.ctx, control.Entry{Channel: 999, Key: "notice"}))
 	next, err := s.store.NextDue(s.ctx, time.Now())
 	s.ok(err)
 	s.must(next.Equal(tomorrow), "what is due next is said to be at %v", next)
 
-	waits := func(want int) {
+	waits := func(want, wantOther int) {
 		waiting, err := s.store.WaitingEntries(s.ctx)
 		s.ok(err)
-		s.same("entries that wait", waiting[n], want)
+		s.same("entries that wait", []int{waiting[n], waiting[other]}, []int{want, wantOther})
 	}
-	waits(4)
-	name := func(keys []string) string { return strings.Join(keys, "+") }
-	m, entries, err := s.store.Compose(s.ctx, n, time.Now(), name)
-	s.ok(err)
-	s.must(m.ID == "aci 1+aci 2+notice" && len(entries) == 3 && string(entries[2].Body) == "told" && entries[0].Seq == 1, "composed: %+v of %+v", m, entries)
-	waits(1)
-	again, none, err := s.store.Compose(s.ctx, n, time.Now(), name)
-	s.ok(err)
-	s.must(again.ID == "" && none == nil, "composed twice: %+v", again)
+	waits(4, 1)
+	m := fmt.Sprint(n, ": aci 1+aci 2+notice")
+	s.same("composed, of what waits longest", s.compose(1), []string{m})
+	waits(1, 1)
+	s.same("composed of the rest", s.compose(9), []string{fmt.Sprint(other, ": notice")})
+	s.same("composed twice", len(s.compose(9)), 0)
 	s.reopen()
 	eleni, costas = s.store.Of("eleni"), s.store.Of("costas")
 	waiting := all(s, s.store.DueMessages(s.ctx, time.Now()))
-	s.must(len(waiting) == 1 && waiting[0].ID == m.ID && waiting[0].Channel == n, "after a crash there wait %+v", waiting)
-	s.same("what it holds", len(all(s, s.store.EntriesOf(s.ctx, m.ID))), 3)
+	s.must(len(waiting) == 2 && waiting[0].ID == m && waiting[0].Channel == n && waiting[0].Attempts == 0, "after a crash there wait %+v", waiting)
+	held := all(s, s.store.EntriesOf(s.ctx, m))
+	s.must(len(held) == 3 && held[0].Seq == 1 && string(held[2].Body) == "told of notice", "it holds %+v", held)
+	s.same("it tells of", seqs(all(s, s.store.ToldBy(s.ctx, m, 9))), "[1 2]")
+	s.same("it tells of one at most", seqs(all(s, s.store.ToldBy(s.ctx, m, 1))), "[1]")
 
-	attempt := func(id string, a control.Attempt) bool {
-		stopped, err := s.store.Attempted(s.ctx, id, a)
-		s.ok(err)
-		return stopped
-	}
-	attempt(m.ID, control.Attempt{Again: tomorrow, Said: "busy"})
-	s.same("due before its time", len(all(s, s.store.DueMessages(s.ctx, time.Now()))), 0)
-	again, _, err = s.store.Compose(s.ctx, n, time.Now(), name)
-	s.ok(err)
-	s.same("composed anew", again.ID, "")
-	attempt(m.ID, control.Attempt{Taken: true, Said: "thanks"})
-	_, err = s.store.Attempted(s.ctx, m.ID, control.Attempt{Taken: true})
-	s.absent("an attempt at what has ended", err)
+	s.attempt(control.Attempt{Message: m, Again: tomorrow, Said: "busy"}, control.Attempt{Message: "none", Taken: true})
+	s.same("due before its time", len(all(s, s.store.DueMessages(s.ctx, time.Now()))), 1)
+	s.file([]int64{3}, n)
+	s.same("composed while one waits", len(s.compose(9)), 0)
+	s.attempt(control.Attempt{Message: m, Taken: true, Said: "thanks"})
+	s.attempt(control.Attempt{Message: m, Said: "too late to refuse"})
 	for _, a := range all(s, s.store.ACIs(s.ctx, control.Filter{})) {
 		s.must(a.Retrieved.IsZero() == (a.Seq == 3), "ACI %d: retrieved %v", a.Seq, a.Retrieved)
 	}
 	mine := all(s, eleni.Messages(s.ctx))
 	s.must(len(mine) == 1 && mine[0].State == control.MessageSent && mine[0].Attempts == 2 && mine[0].Said == "thanks" && !mine[0].Ended.IsZero(), "messages: %+v", mine)
-	s.same("messages to costas", len(all(s, costas.Messages(s.ctx))), 0)
-	s.absent("sending again what was taken", s.store.SendAgain(s.ctx, m.ID))
+	s.same("messages to costas", len(all(s, costas.Messages(s.ctx))), 1)
+	s.absent("sending again what was taken", s.store.SendAgain(s.ctx, m))
+	s.same("composed when it was taken", s.compose(9), []string{fmt.Sprint(n, ": aci 3")})
 
 	s.same("trimmed", s.trimMessages(time.Now().Add(-time.Hour)), 0)
 	s.same("trimmed", s.trimMessages(time.Now().Add(time.Hour)), 1)
-	s.same("left", len(all(s, s.store.Messages(s.ctx))), 0)
-	s.same("what it held", len(all(s, s.store.EntriesOf(s.ctx, m.ID))), 0)
+	s.same("left", len(all(s, s.store.Messages(s.ctx))), 2)
+	s.same("what it held", len(all(s, s.store.EntriesOf(s.ctx, m))), 0)
 	s.same("filed again", s.file([]int64{1, 2}, n), 0)
-	s.same("due", len(all(s, s.store.DueChannels(s.ctx, time.Now()))), 0)
 }
 
 func (s *session) trimMessages(before time.Time) int {
@@ -165,47 +179,37 @@ func (s *session) trimMessages(before time.Time) int {
 func refusingChannelsStop(s *session) {
 	eleni, costas := s.account("eleni"), s.account("costas")
 	n := s.channel(eleni, "mail")
-	fail := func(i int) (id string, stopped bool) {
+	var ids []string
+	for i := range 5 {
 		s.ok(s.store.PutEntry(s.ctx, control.Entry{Channel: n, Key: fmt.Sprint(i), Due: time.Unix(1e9, 0)}))
-		m, _, err := s.store.Compose(s.ctx, n, time.Now(), func(keys []string) string { return "m" + keys[0] })
-		s.ok(err)
-		stopped, err = s.store.Attempted(s.ctx, m.ID, control.Attempt{Said: "no such mailbox"})
-		s.ok(err)
-		return m.ID, stopped
+		ids = append(ids, s.compose(1)...)
+		s.attempt(control.Attempt{Message: ids[i], Again: time.Now(), Said: "busy"}) // which is no refusal
+		stopped := s.attempt(control.Attempt{Message: ids[i], Said: "no such mailbox"})
+		s.must((len(stopped) == 1 && stopped[0] == n) == (i == 4), "after %d messages that were refused %v are stopped", i+1, stopped)
 	}
-	for i := range 4 {
-		_, stopped := fail(i)
-		s.must(!stopped, "stopped after %d", i+1)
-	}
-	id, stopped := fail(4)
-	s.must(stopped, "it goes on after five messages that were refused")
 	s.reopen()
 	eleni, costas = s.store.Of("eleni"), s.store.Of("costas")
 	is, err := eleni.Channel(s.ctx, n)
 	s.ok(err)
 	s.must(is.State == control.ChannelStopped && is.Failures == 5 && is.Said == "no such mailbox", "the channel: %+v", is)
 	s.ok(s.store.PutEntry(s.ctx, control.Entry{Channel: n, Key: "waits", Due: time.Unix(1e9, 0)}))
-	s.same("due on what is stopped", len(all(s, s.store.DueChannels(s.ctx, time.Now()))), 0)
+	s.same("composed for what is stopped", len(s.compose(9)), 0)
 	waiting, err := s.store.WaitingEntries(s.ctx)
 	s.ok(err)
-	s.same("waiting on what is stopped", waiting[n], 1)
-	m, _, err := s.store.Compose(s.ctx, n, time.Now(), func([]string) string { return "x" })
-	s.ok(err)
-	s.same("composed", m.ID, "")
+	s.same("entries that wait on what is stopped", waiting[n], 1)
 	is.State = control.ChannelActive
 	s.ok(eleni.ChangeChannel(s.ctx, is))
 	is, err = eleni.Channel(s.ctx, n)
 	s.ok(err)
 	s.same("failures of what goes on", is.Failures, 0)
-	s.same("due then", len(all(s, s.store.DueChannels(s.ctx, time.Now()))), 1)
+	s.same("composed then", len(s.compose(9)), 1)
 
-	s.absent("sending another's message again", costas.SendAgain(s.ctx, id))
-	s.ok(eleni.SendAgain(s.ctx, id))
-	s.absent("again what waits", eleni.SendAgain(s.ctx, id))
-	s.same("waiting", len(all(s, s.store.DueMessages(s.ctx, time.Now()))), 1)
-	_, err = s.store.Attempted(s.ctx, id, control.Attempt{Taken: true})
-	s.ok(err)
-	s.ok(s.store.SendAgain(s.ctx, "m3"))
+	s.absent("sending another's message again", costas.SendAgain(s.ctx, ids[0]))
+	s.ok(eleni.SendAgain(s.ctx, ids[0]))
+	s.absent("again what waits", eleni.SendAgain(s.ctx, ids[0]))
+	s.same("waiting", len(all(s, s.store.DueMessages(s.ctx, time.Now()))), 2)
+	s.attempt(control.Attempt{Message: ids[0], Taken: true})
+	s.ok(s.store.SendAgain(s.ctx, ids[3]))
 }
 
 func whatIsToBeSentIsNotTrimmed(s *session) {
@@ -223,11 +227,9 @@ func whatIsToBeSentIsNotTrimmed(s *session) {
 		return fmt.Sprint(seqs(all(s, s.store.ACIs(s.ctx, control.Filter{}))))
 	}
 	s.same("left while two wait", trim(), "[1 2]")
-	m, _, err := s.store.Compose(s.ctx, n, time.Now(), func([]string) string { return "m" })
-	s.ok(err)
+	made := s.compose(1)
 	s.same("left while they are sent", trim(), "[1 2]")
-	_, err = s.store.Attempted(s.ctx, m.ID, control.Attempt{Taken: true})
-	s.ok(err)
+	s.attempt(control.Attempt{Message: made[0], Taken: true})
 	s.same("left when they were", trim(), "[]")
 	s.same("new when told again", s.putACIs(aci(1, "eleni"), aci(3, "eleni")), 0)
 }

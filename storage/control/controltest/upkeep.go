@@ -112,7 +112,7 @@ func (s *session) fillAccount() {
 	s.ok(s.store.PutWebSession(s.ctx, control.WebSession{Hash: "session", Owner: "eleni", Expires: later}))
 	s.ok(s.store.AddToken(s.ctx, "token", control.Token{Owner: "eleni", Purpose: control.PurposeAPI, Expires: later}))
 	s.file([]int64{3}, first, second)
-	_, _, err := s.store.Compose(s.ctx, first, time.Now(), func([]string) string { return "message" })
+	_, err := s.store.Compose(s.ctx, time.Now(), 1, func(int64, []string) string { return "message" })
 	s.ok(err)
 }
 
