@@ -61,6 +61,8 @@ var storeCommands = map[string]underDamage{
 	"frontier stats":  {"", cli.OK},
 	"fsck":            {"--deep", cli.Failed},
 	"gc":              {"--retention 1h --set-aside", cli.Environment},
+	"outbox again":    {"--dead", cli.OK},
+	"outbox list":     {"", cli.OK},
 	"owner budget":    {"ann --alerts 5", cli.OK},
 	"owner list":      {"", cli.OK},
 	"owner quota":     {"ann 1000", cli.OK},
