@@ -30,6 +30,13 @@ type underDamage struct {
 // storeCommands has every command of webrace-store, in no order that matters: each finds the directory as it was
 // damaged. fsck --repair comes in the end, and is no entry.
 var storeCommands = map[string]underDamage{
+	"account add":     {"zoe", cli.OK},
+	"account export":  {"zoe OUT.zip", cli.OK},
+	"account link":    {"zoe", cli.OK},
+	"account list":    {"", cli.OK},
+	"account lock":    {"zoe", cli.OK},
+	"account rm":      {"zoe --yes", cli.OK},
+	"account unlock":  {"zoe", cli.Failed}, // it is erased
 	"aci list":        {"", cli.OK},
 	"aci query":       {"/aci", cli.OK},
 	"aci take":        {"--owner ann", cli.OK},
