@@ -79,8 +79,10 @@ var storeCommands = map[string]underDamage{
 	"scope list":      {"", cli.OK},
 	"scope rm":        {"deny path /y", cli.Failed}, // there is none
 	"search":          {"tea", cli.Environment},
+	"secret grant":    {"bank zoe", cli.Failed}, // there is none
 	"secret list":     {"", cli.OK},
-	"secret rm":       {"bank", cli.Failed}, // there is none
+	"secret revoke":   {"bank zoe", cli.Failed}, // it is not granted
+	"secret rm":       {"bank", cli.Failed},     // there is none
 	"secret rotate":   {"", cli.OK},
 	"secret set":      {"bank --kind bearer", cli.OK},
 	"urd add":         {"--url SITE/other --owner bob", cli.OK},
