@@ -20,9 +20,9 @@ func peopleCommand(ts *testscript.TestScript, _ bool, args []string) {
 	withDir(ts, args[0], people)
 }
 
-// people has the accounts eleni and costas active, as the web application leaves them behind. Eleni has a secret, a mark
-// on each of the annotations that she was told of, a channel on which a message was taken, one was given up and an entry
-// waits, and a channel that is stopped, on which an entry waits, too.
+// people has the accounts eleni and costas active, as the web application leaves them behind. Eleni has a secret, a
+// mark on each of the annotations that she was told of, a channel on which a message was taken, one was given up and
+// an entry waits, and a channel that is stopped, on which an entry waits, too.
 func people(dir *storage.Dir) error {
 	store, err := dir.Control()
 	if err != nil {

@@ -110,7 +110,8 @@ func (s *Store) NextDue(ctx context.Context, after time.Time) (time.Time, error)
 	return nanos.Time(next.Int64), err
 }
 
-// WaitingEntries returns how many entries of each channel wait to be put into a message, due or not, whatever its state.
+// WaitingEntries returns how many entries of each channel wait to be put into a message, due or not, whatever its
+// state.
 func (s *Store) WaitingEntries(ctx context.Context) (map[int64]int, error) {
 	type count struct {
 		channel int64

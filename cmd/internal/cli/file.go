@@ -15,7 +15,8 @@ func WriteWhole(path string, mode fs.FileMode, write func(io.Writer) error) erro
 	return writeBeside(path, mode, write, os.Rename)
 }
 
-// WriteNew is WriteWhole of a file that is not there yet: one that is, or comes meanwhile, stays, and nothing is written.
+// WriteNew is WriteWhole of a file that is not there yet: one that is, or comes meanwhile, stays, and nothing is
+// written.
 func WriteNew(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return isThere(path)
