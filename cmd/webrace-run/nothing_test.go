@@ -30,6 +30,13 @@ type underDamage struct {
 // storeCommands has every command of webrace-store, in no order that matters: each finds the directory as it was
 // damaged. fsck --repair comes in the end, and is no entry.
 var storeCommands = map[string]underDamage{
+	"account add":     {"zoe", cli.OK},
+	"account export":  {"zoe OUT.zip", cli.OK},
+	"account link":    {"zoe", cli.OK},
+	"account list":    {"", cli.OK},
+	"account lock":    {"zoe", cli.OK},
+	"account rm":      {"zoe --yes", cli.OK},
+	"account unlock":  {"zoe", cli.Failed}, // it is erased
 	"aci list":        {"", cli.OK},
 	"aci query":       {"/aci", cli.OK},
 	"aci take":        {"--owner ann", cli.OK},
@@ -61,6 +68,8 @@ var storeCommands = map[string]underDamage{
 	"frontier stats":  {"", cli.OK},
 	"fsck":            {"--deep", cli.Failed},
 	"gc":              {"--retention 1h --set-aside", cli.Environment},
+	"outbox again":    {"--dead", cli.OK},
+	"outbox list":     {"", cli.OK},
 	"owner budget":    {"ann --alerts 5", cli.OK},
 	"owner list":      {"", cli.OK},
 	"owner quota":     {"ann 1000", cli.OK},
@@ -70,8 +79,10 @@ var storeCommands = map[string]underDamage{
 	"scope list":      {"", cli.OK},
 	"scope rm":        {"deny path /y", cli.Failed}, // there is none
 	"search":          {"tea", cli.Environment},
+	"secret grant":    {"bank zoe", cli.Failed}, // there is none
 	"secret list":     {"", cli.OK},
-	"secret rm":       {"bank", cli.Failed}, // there is none
+	"secret revoke":   {"bank zoe", cli.Failed}, // it is not granted
+	"secret rm":       {"bank", cli.Failed},     // there is none
 	"secret rotate":   {"", cli.OK},
 	"secret set":      {"bank --kind bearer", cli.OK},
 	"urd add":         {"--url SITE/other --owner bob", cli.OK},

@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 //	status N COMMAND…   runs a command that must end with this exit status
 //	fill DIR            makes a data directory as a crawl leaves it behind; see fill
 //	tell DIR OWNER N    stores N annotations for an owner; see tell
+//	people DIR          gives owners accounts; see people
+//	unpack FILE         takes the files out of a zip file that its user alone may read, with moments as TIME
 //	hold DIR            keeps a data directory locked until the script ends
 //	terminal FILE COMMAND…  runs a command at a terminal, and writes what is seen there to a file (Linux)
 func TestScripts(t *testing.T) {
@@ -57,7 +59,7 @@ func runScripts(t *testing.T, dir, how string, setup func(*testscript.Env) error
 }
 
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"status": wantStatus, "fill": fillCommand, "tell": tellCommand, "hold": hold,
+	"status": wantStatus, "fill": fillCommand, "tell": tellCommand, "people": peopleCommand, "unpack": unpack, "hold": hold,
 }
 
 func wantStatus(ts *testscript.TestScript, _ bool, args []string) {

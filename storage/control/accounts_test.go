@@ -59,7 +59,7 @@ func fillAccount(t *testing.T, s *control.Store, owner string, seqs ...int64) {
 }
 
 // As the tables were before there were accounts: statements for each engine.
-const beforeAccounts = `DROP TABLE %[1]saccount; DROP TABLE %[1]sweb_session; DROP TABLE %[1]stoken; DROP TABLE %[1]schannel; DROP TABLE %[1]sinbox;
+const beforeAccounts = `DROP TABLE %[1]saccount; DROP TABLE %[1]sweb_session; DROP TABLE %[1]stoken; DROP TABLE %[1]schannel; DROP TABLE %[1]sinbox_item;
 	DROP TABLE %[1]soutbox; DROP TABLE %[1]smessage; DROP TABLE %[1]ssecret_grant; ALTER TABLE %[1]ssecret DROP COLUMN owner; `
 
 func TestAStoreOfBeforeThereWereAccountsOpens(t *testing.T) {
@@ -140,8 +140,8 @@ func TestAnOlderDatabaseIsMigratedOnce(t *testing.T) {
 func TestEveryDamageOfAccountsIsFoundAndRepaired(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ damage, kind string }{
-		"an inbox of nothing":     {"INSERT INTO inbox VALUES (999, 'andreas', 'unread', 1, 1)", "orphan in an inbox"},
-		"an inbox of another":     {"INSERT INTO account SELECT 'x', state, admin, '', password, profile, created, seen FROM account; UPDATE inbox SET owner = 'x'", "ACI in another's inbox"},
+		"an inbox of nothing":     {"INSERT INTO inbox_item VALUES (999, 'andreas', 'unread', 1, 1)", "orphan in an inbox"},
+		"an inbox of another":     {"INSERT INTO account SELECT 'x', state, admin, '', password, profile, created, seen FROM account; UPDATE inbox_item SET owner = 'x'", "ACI in another's inbox"},
 		"an inbox of nobody":      {"DELETE FROM account", "inbox without an account"},
 		"a session of nobody":     {"UPDATE web_session SET owner = 'x'", "web session without an account"},
 		"a token of nobody":       {"UPDATE token SET owner = 'x'", "token without an account"},

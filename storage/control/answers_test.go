@@ -213,10 +213,10 @@ func writings(t *testing.T) []writing {
 }
 
 // readings are the methods that write nothing, or what no store keeps.
-var readings = strings.Fields(`ACIs Account AccountByMail Accounts All AllTimesSince Asked Backup Budget ByCrawl ByHost ByOwner Channel
+var readings = strings.Fields(`ACIs Account AccountByMail Accounts All AllChannels AllTimesSince Asked Backup Budget ByCrawl ByHost ByOwner Channel
 	ChannelsOf Check Close Copied Cursor Cursors DeadLetter DeadLetters DueMessages EntriesOf Get Grants IDsByCrawl Keep LastACI
 	Messages MirrorOf NextACIs NextChange NextDue Now Of Owners Password Query Quota Referred RenewSecret Replays RequestOf Revised Revision
-	Secret SecretVersion Secrets Session SourceOf StartOf TimesSince ToldBy Token UnknownSecrets Usage UsageOf Waiting WebSession Withheld WithheldOn`)
+	Secret SecretVersion Secrets Session SourceOf StartOf TimesSince ToldBy Token UnknownSecrets Usage UsageOf Waiting WaitingEntries WebSession Withheld WithheldOn`)
 
 // ownReadings are those of [control.Owned].
 var ownReadings = strings.Fields("Channel Channels Counts Inbox Item Messages Owner Secrets Tokens URD URDs WebSessions Withheld")

@@ -114,6 +114,15 @@ func (s *Store) Channel(ctx context.Context, n int64) (Channel, error) {
 	return one(s.channels(ctx, "n = ?", n), fmt.Sprintf("channel %d", n))
 }
 
+// AllChannels returns all there are, in the order in which they were added: without their addresses, so that no key is
+// needed.
+func (s *Store) AllChannels(ctx context.Context) iter.Seq2[Channel, error] {
+	return rows(ctx, s, "read channels", func(r *sql.Rows) (Channel, error) {
+		sealed, err := scanChannel(r.Scan)
+		return sealed.Channel, err
+	}, "SELECT "+channelColumns+" FROM channel ORDER BY n")
+}
+
 func (s *Store) channels(ctx context.Context, where string, args ...any) iter.Seq2[Channel, error] {
 	return func(yield func(Channel, error) bool) {
 		var keys []secretKey

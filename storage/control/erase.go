@@ -14,7 +14,7 @@ type Erased struct{ URDs, ACIs, Secrets, Channels int }
 var erasures = []string{
 	"DELETE FROM outbox WHERE channel IN (SELECT n FROM channel WHERE owner = ?)",
 	"DELETE FROM message WHERE channel IN (SELECT n FROM channel WHERE owner = ?)",
-	"DELETE FROM inbox WHERE owner = ?",
+	"DELETE FROM inbox_item WHERE owner = ?",
 	"DELETE FROM mirror WHERE seq IN (SELECT seq FROM aci WHERE owner = ?)",
 	"DELETE FROM shown WHERE seq IN (SELECT seq FROM aci WHERE owner = ?)",
 	"DELETE FROM withheld WHERE owner = ?",

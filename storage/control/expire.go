@@ -145,7 +145,7 @@ var trimParts = []string{
 	"INSERT INTO trimmed (id, url, version) SELECT id, url, version FROM mirror WHERE seq IN",
 	"DELETE FROM mirror WHERE seq IN",
 	"DELETE FROM shown WHERE seq IN",
-	"DELETE FROM inbox WHERE seq IN",
+	"DELETE FROM inbox_item WHERE seq IN",
 }
 
 // batches repeats f until it had less than a whole batch to do, and sums up what it did.

@@ -10,14 +10,14 @@ import (
 )
 
 const inboxTable = `
-CREATE TABLE inbox ( -- the ACIs of owners who have an account
+CREATE TABLE inbox_item ( -- the ACIs of owners who have an account
 	seq       INTEGER PRIMARY KEY, -- aci.seq
 	owner     TEXT NOT NULL,
 	state     TEXT NOT NULL,
 	relevance INTEGER NOT NULL,
 	urgency   INTEGER NOT NULL
 );
-CREATE INDEX inbox_owner ON inbox (owner, state, seq);
+CREATE INDEX inbox_item_owner ON inbox_item (owner, state, seq);
 `
 
 // InboxState is what an owner has said of an ACI, or has done with it.
@@ -94,7 +94,7 @@ func (f *filer) file(group []Filing) (int, error) {
 			entries = append(entries, e.Channel, fmt.Sprint("aci ", seq), seq, []byte{}, g.Urgency, nanos.Of(e.Due))
 		}
 	}
-	return len(fresh), f.withRows(insertEntries, 6, entries, `) AS given JOIN channel ON n = column1 AND owner = (SELECT owner FROM inbox WHERE seq = column3)
+	return len(fresh), f.withRows(insertEntries, 6, entries, `) AS given JOIN channel ON n = column1 AND owner = (SELECT owner FROM inbox_item WHERE seq = column3)
 		WHERE TRUE ON CONFLICT (channel, key) DO NOTHING`)
 }
 
@@ -124,7 +124,7 @@ func (f *filer) insert(group []Filing, known map[string]filed) (map[int64]bool, 
 		}
 	}
 	fresh := make(map[int64]bool)
-	const insert = "INSERT INTO inbox (seq, owner, state, relevance, urgency) SELECT column1, column2, 'unread', column3, column4 FROM ("
+	const insert = "INSERT INTO inbox_item (seq, owner, state, relevance, urgency) SELECT column1, column2, 'unread', column3, column4 FROM ("
 	return fresh, f.eachWithRows(insert, 4, values, ") AS given WHERE TRUE ON CONFLICT (seq) DO NOTHING RETURNING seq", func(scan func(...any) error) error {
 		var seq int64
 		err := scan(&seq)

@@ -111,7 +111,7 @@ type InboxFilter struct {
 
 // Inbox returns what a filter chooses of the owner's inbox.
 func (o Owned) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[InboxItem, error] {
-	where, args := "inbox.owner = ?", []any{o.owner}
+	where, args := "inbox_item.owner = ?", []any{o.owner}
 	and := func(condition string, arg any) { where, args = where+" AND "+condition, append(args, arg) }
 	if len(f.States) > 0 {
 		states := make([]string, len(f.States))
@@ -141,7 +141,7 @@ func (o Owned) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[InboxItem, er
 
 // Item returns an ACI of the owner's inbox, or [ErrNotFound].
 func (o Owned) Item(ctx context.Context, seq int64) (InboxItem, error) {
-	return one(o.inbox(ctx, "inbox.owner = ? AND seq = ?", o.owner, seq), fmt.Sprintf("annotation %d", seq))
+	return one(o.inbox(ctx, "inbox_item.owner = ? AND seq = ?", o.owner, seq), fmt.Sprintf("annotation %d", seq))
 }
 
 func (o Owned) inbox(ctx context.Context, where string, args ...any) iter.Seq2[InboxItem, error] {
@@ -152,7 +152,7 @@ func (o Owned) inbox(ctx context.Context, where string, args ...any) iter.Seq2[I
 		}
 		i.ACI, err = decodeStoredACI(stored)
 		return i, err
-	}, "SELECT xml, seq, retrieved, state FROM inbox JOIN aci USING (seq) WHERE "+where, args...)
+	}, "SELECT xml, seq, retrieved, state FROM inbox_item JOIN aci USING (seq) WHERE "+where, args...)
 }
 
 // Counts returns how many ACIs of the owner's inbox are in each state.
@@ -163,7 +163,7 @@ func (o Owned) Counts(ctx context.Context) (map[InboxState]int, error) {
 	}
 	counts := make(map[InboxState]int)
 	for e, err := range rows(ctx, o.store, "count the inbox of "+o.owner, func(r *sql.Rows) (e entry, err error) { return e, r.Scan(&e.state, &e.n) },
-		"SELECT state, count(*) FROM inbox WHERE owner = ? GROUP BY state", o.owner) {
+		"SELECT state, count(*) FROM inbox_item WHERE owner = ? GROUP BY state", o.owner) {
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +180,7 @@ func (o Owned) Mark(ctx context.Context, state InboxState, seqs ...int64) (n int
 	}
 	doing := "mark annotations of " + o.owner
 	err = o.store.write(ctx, allACIs, doing, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, "UPDATE inbox SET state = ? WHERE owner = ? AND seq IN (SELECT CAST(value AS BIGINT) FROM json_each(?) AS wanted)", string(state), o.owner, list(seqs))
+		result, err := tx.ExecContext(ctx, "UPDATE inbox_item SET state = ? WHERE owner = ? AND seq IN (SELECT CAST(value AS BIGINT) FROM json_each(?) AS wanted)", string(state), o.owner, list(seqs))
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ const schemaName = "webrace"
 var contents = []string{
 	"urd_xml", "urd", "keyword", "removed", "aci", "shown", "mirror", "trimmed_today", "trimmed", "withheld", "notice",
 	"cursor", "dead_letter", "owner", "usage", "budget", "secret_grant", "secret",
-	"account", "web_session", "token", "channel", "inbox", "outbox", "message",
+	"account", "web_session", "token", "channel", "inbox_item", "outbox", "message",
 }
 
 // postgresMigrations lead from each version of the tables to the next, from the first that there was on PostgreSQL.

@@ -91,7 +91,7 @@ CREATE TABLE dead_letter (
 	replay   INTEGER NOT NULL DEFAULT 0 -- 1: to be processed again
 );
 
-CREATE TABLE inbox ( -- the ACIs of owners who have an account
+CREATE TABLE inbox_item ( -- the ACIs of owners who have an account
 	seq       INTEGER PRIMARY KEY, -- aci.seq
 	owner     TEXT NOT NULL,
 	state     TEXT NOT NULL,
@@ -99,7 +99,7 @@ CREATE TABLE inbox ( -- the ACIs of owners who have an account
 	urgency   INTEGER NOT NULL
 );
 
-CREATE INDEX inbox_owner ON inbox (owner, state, seq);
+CREATE INDEX inbox_item_owner ON inbox_item (owner, state, seq);
 
 CREATE TABLE keyword (
 	key TEXT NOT NULL,

@@ -2,7 +2,6 @@ package storecmd
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,15 +22,20 @@ import (
 func newSecret(globals *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "secret",
-		Short: "what sources want to see before they show documents: set, list, remove, rotate",
+		Short: "what sources want to see before they show documents: set, list, remove, rotate, grant, revoke",
 		Long: `Secrets are kept encrypted, under a key in the file secrets.key of the data directory; with --from-file
 and --from-command it is kept where they come from, and they are read from there.
 A URD names one with secret="NAME", and its crawl presents it: to the hosts that --host names, or else to
 the host at which the crawl begins, and by https alone unless --insecure. No command ever shows one.`,
 	}
-	c.AddCommand(newSecretSet(globals), newSecretList(globals), newSecretRm(globals), newSecretRotate(globals))
+	c.AddCommand(
+		newSecretSet(globals), newSecretList(globals), newSecretRm(globals), newSecretRotate(globals),
+		newSecretGrant(globals), newSecretRevoke(globals),
+	)
 	return c
 }
+
+const listSecrets = "webrace-store secret list shows what there is"
 
 func newSecretSet(globals *cli.Globals) *cobra.Command {
 	var kind, user, header string
@@ -182,36 +186,6 @@ func readSecret(in io.Reader) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), nil
 }
 
-var secretListing = listing[control.SecretInfo]{
-	header: []string{"name", "kind", "created", "changed", "hosts", "origin"},
-	row: func(s control.SecretInfo) []any {
-		return []any{s.Name, string(s.Kind), s.Created, s.Changed, placesOf(s.Bounds), originOf(s.Origin, s.Unreadable)}
-	},
-}
-
-// placesOf describes where a secret may be sent.
-func placesOf(b credentials.Bounds) string {
-	places := cmp.Or(strings.Join(b.Hosts, ","), "where the crawl begins")
-	if b.Insecure {
-		places += ", also by http"
-	}
-	return places
-}
-
-func newSecretList(globals *cli.Globals) *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "list the names of secrets: name, kind, created, changed, where they may be sent, where they come from",
-		Example: "  webrace-store secret list",
-		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return lookIntoControl(globals, func(store *control.Store) error {
-				return secretListing.list(c, false, store.Secrets(c.Context()), "no secrets")
-			})
-		},
-	}
-}
-
 func newSecretRm(globals *cli.Globals) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
@@ -234,7 +208,7 @@ func newSecretRm(globals *cli.Globals) *cobra.Command {
 				case err == nil:
 					note(c, "secret %s is removed", args[0])
 				}
-				return hinting(err, control.ErrNotFound, "webrace-store secret list shows what there is")
+				return hinting(err, control.ErrNotFound, listSecrets)
 			})
 		},
 	}

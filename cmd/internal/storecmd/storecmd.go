@@ -52,6 +52,7 @@ func newRoot(globals *cli.Globals) *cobra.Command {
 	globals.Notes = func() io.Writer { return cli.Prose(root.ErrOrStderr()) }
 	root.AddCommand(
 		newURD(globals), newACI(globals), newOwner(globals), newSecret(globals), newCache(globals),
+		newAccount(globals), newOutbox(globals),
 		newSearch(globals), newQuads(globals), newExplain(globals), newRematch(globals), newWhy(globals),
 		newFrontier(globals), newScope(globals), newDLQ(globals), newGC(globals),
 		newFsck(globals), newBackup(globals), newRestore(globals), newControl(globals), newCluster(globals),

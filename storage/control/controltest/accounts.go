@@ -220,6 +220,11 @@ func channelsAreKept(s *session) {
 	s.must(!strings.Contains(fmt.Sprintf("%v %+v %#v", got, got, got), "eleni@"), "an address is printed: %+v", got)
 	s.same("of both", len(all(s, s.store.ChannelsOf(s.ctx, "eleni", "costas", "nobody"))), 3)
 	s.same("of eleni", len(all(s, eleni.Channels(s.ctx))), 2)
+	var names []string
+	for _, c := range all(s, s.store.AllChannels(s.ctx)) {
+		names = append(names, c.Owner+" "+c.Name+" "+c.Address.String())
+	}
+	s.same("of all", names, "[eleni mail no address eleni hook no address costas mail no address]")
 
 	got.Name = "hook"
 	s.taken(eleni.ChangeChannel(s.ctx, got), "channel")

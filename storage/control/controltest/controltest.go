@@ -99,9 +99,11 @@ type Store interface {
 
 	ChannelsOf(ctx context.Context, owners ...string) iter.Seq2[control.Channel, error]
 	Channel(ctx context.Context, n int64) (control.Channel, error)
+	AllChannels(ctx context.Context) iter.Seq2[control.Channel, error]
 	File(ctx context.Context, filings []control.Filing) (int, error)
 	PutEntry(ctx context.Context, e control.Entry) error
 	NextDue(ctx context.Context, after time.Time) (time.Time, error)
+	WaitingEntries(ctx context.Context) (map[int64]int, error)
 	Compose(ctx context.Context, now time.Time, most int, name func(channel int64, keys []string) string) ([]control.Composed, error)
 	EntriesOf(ctx context.Context, message string) iter.Seq2[control.Entry, error]
 	DueMessages(ctx context.Context, now time.Time) iter.Seq2[control.Message, error]

@@ -129,8 +129,15 @@ func messagesAreComposedOnce(s *session) {
 	s.ok(err)
 	s.must(next.Equal(tomorrow), "what is due next is said to be at %v", next)
 
+	waits := func(want, wantOther int) {
+		waiting, err := s.store.WaitingEntries(s.ctx)
+		s.ok(err)
+		s.same("entries that wait", []int{waiting[n], waiting[other]}, []int{want, wantOther})
+	}
+	waits(4, 1)
 	m := fmt.Sprint(n, ": aci 1+aci 2+notice")
 	s.same("composed, of what waits longest", s.compose(1), []string{m})
+	waits(1, 1)
 	s.same("composed of the rest", s.compose(9), []string{fmt.Sprint(other, ": notice")})
 	s.same("composed twice", len(s.compose(9)), 0)
 	s.reopen()
@@ -189,6 +196,9 @@ func refusingChannelsStop(s *session) {
 	s.must(is.State == control.ChannelStopped && is.Failures == 5 && is.Said == "no such mailbox", "the channel: %+v", is)
 	s.ok(s.store.PutEntry(s.ctx, control.Entry{Channel: n, Key: "waits", Due: time.Unix(1e9, 0)}))
 	s.same("composed for what is stopped", len(s.compose(9)), 0)
+	waiting, err := s.store.WaitingEntries(s.ctx)
+	s.ok(err)
+	s.same("entries that wait on what is stopped", waiting[n], 1)
 	is.State = control.ChannelActive
 	s.ok(eleni.ChangeChannel(s.ctx, is))
 	is, err = eleni.Channel(s.ctx, n)
