@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/webrace/webrace/internal/channel"
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
@@ -47,13 +48,13 @@ func people(dir *storage.Dir) error {
 		return err
 	}
 	mail, err := eleni.AddChannel(ctx, control.Channel{
-		Kind: control.ChannelMail, Name: "post", Address: control.NewAddress("eleni@b.example"), Settings: []byte(`{"hold":60}`), State: control.ChannelActive,
+		Kind: control.ChannelMail, Name: "post", Address: channel.NewAddress("eleni@b.example", "key"), Settings: []byte(`{"hold":60}`), State: control.ChannelActive,
 	})
 	if err != nil {
 		return err
 	}
 	hook, err := eleni.AddChannel(ctx, control.Channel{
-		Kind: control.ChannelWebhook, Name: "hook", Address: control.NewAddress("https://hook.example/hush-url"), State: control.ChannelStopped,
+		Kind: control.ChannelWebhook, Name: "hook", Address: channel.NewAddress("https://hook.example/hush-url", "key"), State: control.ChannelStopped,
 	})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,6 +64,9 @@ func (s *stage) fileAll(ctx context.Context, all []filed) error {
 		case *xmlschema.ACI:
 			filing := control.Filing{ID: v.ID, Relevance: v.Relevance, Urgency: v.Urgency}
 			entry := channel.Entry{Relevance: v.Relevance, Urgency: v.Urgency}
+			if entry.Labels, err = s.labelsOf(ctx, v, receivers[v.Owner]); err != nil {
+				return err
+			}
 			for _, r := range receivers[v.Owner] {
 				if due, is := s.dueOn(r, entry); is {
 					filing.Entries = append(filing.Entries, control.Entry{Channel: r.channel, Due: due})
@@ -124,6 +128,21 @@ func (s *stage) settingsOf(c *control.Channel) channel.Settings {
 // dueOn returns when an entry is to be sent on a channel, and whether it is to be at all.
 func (s *stage) dueOn(r receiver, e channel.Entry) (time.Time, bool) {
 	return r.settings.Due(s.now(), e.Urgency), r.settings.Passes(e)
+}
+
+// labelsOf returns the labels of the URD that an annotation is for, if a channel asks for any. One that is gone has none.
+func (s *stage) labelsOf(ctx context.Context, a *xmlschema.ACI, to []receiver) ([]string, error) {
+	if !slices.ContainsFunc(to, func(r receiver) bool { return len(r.settings.Filter.Labels) > 0 }) {
+		return nil, nil
+	}
+	u, err := s.store.Get(ctx, a.URD)
+	if errors.Is(err, control.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return u.Labels, nil
 }
 
 // tell puts something that is no annotation into the outbox of some channels.

@@ -381,6 +381,30 @@ func TestNoticesAndRequestsAreToldInTheirForm(t *testing.T) {
 	}
 }
 
+func TestAChannelIsToldOfItsLabels(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, time.Now())
+	w.person("eleni", `{"filter": {"labels": ["work", "boats"]}}`)
+	u := xmlschema.NewURD("eleni", "http://a.example/")
+	u.ID = "u"
+	for label, want := range map[string]int{"boats": 1, "garden": 0} {
+		u.Labels = []string{label}
+		_, err := w.store.Put(t.Context(), []*xmlschema.URD{u})
+		w.ok(err)
+		w.aci("eleni", 1)
+		out := w.take()
+		if len(out) != want {
+			t.Errorf("with label %s: %d messages", label, len(out))
+		}
+		w.end(delivery.Result{Taken: true}, out...)
+	}
+	w.ok(w.store.Delete(t.Context(), "u"))
+	w.aci("eleni", 1)
+	if out := w.take(); len(out) > 0 {
+		t.Errorf("of a URD that is gone: %v", out)
+	}
+}
+
 func TestTakeWaitsAndEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Now())

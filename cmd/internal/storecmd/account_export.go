@@ -164,7 +164,7 @@ func (x *accountExport) writeChannels(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, channelJSON{ch.Name, string(ch.Kind), ch.Address.Reveal(), string(ch.State), wording.Moment(ch.Created), ch.Failures, ch.Said, keptJSON(ch.Settings)})
+		all = append(all, channelJSON{ch.Name, string(ch.Kind), addressOf(ch), string(ch.State), wording.Moment(ch.Created), ch.Failures, ch.Said, keptJSON(ch.Settings)})
 	}
 	return writeIndented(w, all)
 }
@@ -202,4 +202,10 @@ func (x *accountExport) writeSent(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// addressOf is where messages of a channel go, without the key that they are signed with.
+func addressOf(c control.Channel) string {
+	to, _ := c.Address.Reveal()
+	return to
 }
