@@ -16,6 +16,7 @@ import (
 // newsPost is a mail server that keeps what it is given.
 type newsPost struct {
 	listener net.Listener
+	answer   func(to, data string) string // to a mail, which is not kept then; nil: it is kept
 
 	mu    sync.Mutex
 	mails map[string][]string // by recipient, as its reader sees them: SUBJECT | TEXT
@@ -59,10 +60,15 @@ func (p *newsPost) serve(c *textproto.Conn) {
 		case verb == "DATA":
 			c.PrintfLine("354 go on")
 			data, err := io.ReadAll(c.DotReader())
-			if err == nil {
+			answer := "250 kept"
+			switch {
+			case err != nil:
+			case p.answer != nil:
+				answer = p.answer(to, string(data))
+			default:
 				p.keep(to, string(data))
 			}
-			c.PrintfLine("250 kept")
+			c.PrintfLine("%s", answer)
 		case verb == "QUIT":
 			c.PrintfLine("221 bye")
 			return
