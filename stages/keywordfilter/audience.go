@@ -116,8 +116,8 @@ type compiledURD struct {
 	rules   *selection.Selection // nil for whole pages
 }
 
-// compile takes a URD in, unless it is paused. One that cannot be compiled is reported and left out: it must not keep the
-// others from being told. But what is fetched with its credentials is private all the same.
+// compile takes a URD in, unless it is paused. One that cannot be compiled is reported and left out: it must not keep
+// the others from being told. But what is fetched with its credentials is private all the same.
 func (a *audience) compile(urd *control.URD, env *pipeline.Env) *compiledURD {
 	if urd.Paused {
 		return nil

@@ -21,8 +21,8 @@ import (
 )
 
 // CrawlOf returns the crawl that a URD starts, as if it were the only one to want it; false when it starts
-// none, because it is paused, its URI is a prefix, or the source comes to us by itself. An error tells why it could start
-// none, paused or not.
+// none, because it is paused, its URI is a prefix, or the source comes to us by itself. An error tells why it could
+// start none, paused or not.
 func CrawlOf(u *xmlschema.URD) (webrace.Crawl, bool, error) {
 	crawl, starts, err := crawlWhenActive(u)
 	if u.Paused {

@@ -229,8 +229,8 @@ func (p *putter) keepTimes(g *given, was stored) error {
 	return p.exec(setCursor, timesCursor+g.ID, nanos.Of(time.Now()))
 }
 
-// timesOf returns the times at which a URD asks for its source: while it is paused none, so that they count since it was
-// resumed.
+// timesOf returns the times at which a URD asks for its source: while it is paused none, so that they count since it
+// was resumed.
 func timesOf(u *xmlschema.URD) string {
 	if u.Paused {
 		return ""

@@ -16,8 +16,8 @@ func titleOf(name string) string {
 	return cut(wording.OneLine(plain(name)), xmlschema.LongestTitle)
 }
 
-// labelsOf makes labels of names, each once; those of which none can be made, or for which there is no room, are lost. A
-// name of several words is one label, with hyphens between them.
+// labelsOf makes labels of names, each once; those of which none can be made, or for which there is no room, are lost.
+// A name of several words is one label, with hyphens between them.
 func labelsOf(names []string) (labels, lost []string) {
 	for _, name := range names {
 		label := cut(strings.Join(strings.Fields(plain(name)), "-"), xmlschema.LongestLabel)

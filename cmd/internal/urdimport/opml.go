@@ -13,8 +13,8 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// opml reads the outlines of an OPML document, at any depth: xmlUrl is a feed, url or htmlUrl alone a page, and what has
-// none of these a folder, whose name is a label of those in it.
+// opml reads the outlines of an OPML document, at any depth: xmlUrl is a feed, url or htmlUrl alone a page, and what
+// has none of these a folder, whose name is a label of those in it.
 func (r *reader) opml(content []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(xmltoken.EscapeBare(content)))
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now

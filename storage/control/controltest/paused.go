@@ -57,7 +57,8 @@ func pausedStartNothing(s *session) {
 	s.ok(s.store.Check(s.ctx, false, func(f fsck.Finding) { s.must(false, "found %+v", f) }))
 }
 
-// newInterestsAreOfTheResumption: what nobody could be shown, because it was asked for while paused, is new when that ends.
+// newInterestsAreOfTheResumption: what nobody could be shown, because it was asked for while paused, is new when that
+// ends.
 func newInterestsAreOfTheResumption(s *session) {
 	c := urd("c", "eleni", "http://a.example/")
 	put := func(what string, interest int64) control.URD {
