@@ -141,9 +141,13 @@ func (t *trial) alerting() int {
 	return n
 }
 
-// astray returns why a URD is not asked about a document at this URL, whatever it is worth to it. A crawl follows its
+// astray returns why a URD is not asked about a document at this URL, whatever it is worth to it. A paused one is asked
+// about none. A crawl follows its
 // start wherever that leads.
 func astray(urd *xmlschema.URD, asked, url string) string {
+	if urd.Paused {
+		return "the URD is paused"
+	}
 	if url == "" {
 		return ""
 	}

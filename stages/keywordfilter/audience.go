@@ -42,7 +42,7 @@ func newAudience(o Options) *audience {
 	}
 }
 
-// loadAudience compiles every stored URD.
+// loadAudience compiles every stored URD that is not paused.
 func loadAudience(ctx context.Context, store *control.Store, o Options, env *pipeline.Env) (*audience, error) {
 	a := newAudience(o).next()
 	var err error
@@ -116,9 +116,12 @@ type compiledURD struct {
 	rules   *selection.Selection // nil for whole pages
 }
 
-// compile takes a URD in. One that cannot be compiled is reported and left out: it must not keep the others from being
-// told. But what is fetched with its credentials is private all the same.
+// compile takes a URD in, unless it is paused. One that cannot be compiled is reported and left out: it must not keep
+// the others from being told. But what is fetched with its credentials is private all the same.
 func (a *audience) compile(urd *control.URD, env *pipeline.Env) *compiledURD {
+	if urd.Paused {
+		return nil
+	}
 	e := &compiledURD{URD: urd}
 	var warnings []match.Warning
 	var err error

@@ -41,6 +41,7 @@ func TestARevisedAudienceIsTheOneThatIsLoaded(t *testing.T) {
 				}
 			default:
 				f.urd(owner, uri, []string{"ibm", "java", "!!!"}[r.IntN(3)], levels(1+r.IntN(3)), func(u *xmlschema.URD) {
+					u.Paused = r.IntN(4) == 0
 					if r.IntN(3) == 0 {
 						selects("css", []string{"p", "b"}[r.IntN(2)])(u)
 					}

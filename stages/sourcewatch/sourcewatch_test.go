@@ -80,7 +80,9 @@ func (f *fixture) round(q *frontier.Queue, reason string) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		crawl = urd.Crawl
+		if !urd.Paused {
+			crawl = urd.Crawl
+		}
 	}
 	time.Sleep(time.Millisecond) // a round that begins later is another one
 	if _, err := q.Start(f.Context(), crawl, true); err != nil {
@@ -259,6 +261,45 @@ func TestWhoJoinsDuringAnOutageIsToldOfItAsWellAndWhoLeavesIsForgotten(t *testin
 }
 
 // TestANoticeThatCouldNotBeDeliveredComesAgainUnderTheSameID fails the first delivery of each.
+// A URD that is paused is told nothing of its source; what failed before that is counted anew when it is resumed.
+func TestWhoIsPausedIsNotToldOfTheirSource(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "ann", "bob")
+	pause := func(paused bool) {
+		t.Helper()
+		urd, err := f.control.Get(t.Context(), "u-bob")
+		if err == nil {
+			urd.Paused = paused
+			_, err = f.control.Put(t.Context(), []*xmlschema.URD{urd.URD})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := f.queue()
+	defer q.Close()
+	var told []string
+	for i := range 7 {
+		switch i {
+		case 2:
+			pause(true)
+		case 4:
+			pause(false)
+		}
+		f.round(q, "404 Not Found")
+		told = append(told, f.told())
+	}
+	if want := []string{"", "", "ann failing 3 404 Not Found", "", "", "", "bob failing 3 404 Not Found"}; !slices.Equal(told, want) {
+		t.Errorf("told %q", told)
+	}
+	pause(true)
+	f.round(q, "")
+	if got := f.told(); got != "ann recovered 7" {
+		t.Errorf("told %q", got)
+	}
+	f.leavesNothing()
+}
+
 func TestANoticeThatCouldNotBeDeliveredComesAgainUnderTheSameID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "ann")

@@ -118,6 +118,47 @@ func (r *rounds) openDue(t *testing.T, now time.Time) {
 	}
 }
 
+// A URD that is paused while the run goes on opens no further round, and one at once when it is resumed.
+func TestAPausedRequestOpensNoRound(t *testing.T) {
+	f := newFixture(t)
+	ann := f.put(t, "ann", "https://a.org/")
+	r, out := newTestRounds(t, f, defaults)
+	change := func(paused bool) {
+		t.Helper()
+		from, err := f.control.Now(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.put(t, "ann", "https://a.org/", func(u *xmlschema.URD) { u.Paused = paused })
+		to, err := f.control.Now(t.Context())
+		if err == nil {
+			err = r.changed(t.Context(), from, to)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	opened := func(when time.Time, want int) {
+		t.Helper()
+		r.openDue(t, when)
+		if seeds := out.take(); len(seeds) != want {
+			t.Errorf("seeds %+v, want %d", seeds, want)
+		}
+	}
+	now := time.Now()
+	opened(now, 1)
+	change(true)
+	r.mustEnd(t, []frontier.CrawlStatus{{Crawl: ann.Crawl.ID, Round: 1, Started: now}}, now)
+	opened(now.Add(48*time.Hour), 0)
+	change(false)
+	opened(now.Add(48*time.Hour), 1)
+	change(true)
+	change(false) // its round is still open, and takes in what it can
+	if seeds := out.take(); len(seeds) != 1 {
+		t.Errorf("seeds %+v", seeds)
+	}
+}
+
 func TestARoundThatCannotBeOpenedIsTriedAgainWhenTheNextOneIsDue(t *testing.T) {
 	f := newFixture(t)
 	ann := f.put(t, "ann", "https://a.org/")

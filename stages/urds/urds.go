@@ -46,7 +46,7 @@ func init() {
 		Type:    "urds",
 		Summary: "starts the crawls of the stored URDs",
 		Doc: "URDs with the same start, scope and credentials share a crawl, as deep and as urgent as the most demanding of them. " +
-			"A URD whose URI ends in * starts none: its owner is told of what others' crawls bring. " +
+			"A URD whose URI ends in * starts none: its owner is told of what others' crawls bring. Nor does one that is paused. " +
 			"Of a cluster, each partition starts those whose start is its own. " +
 			"In a continuous run, it starts a round whenever one is due by timing, at the times that a URD names (at), or was asked for, as far as the owners' quotas allow.",
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[webrace.Request](), Doc: "the start of each crawl"}},
@@ -149,7 +149,7 @@ func (s *stage) crawls(ctx context.Context) ([]webrace.Crawl, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the URDs: %w", err)
 		}
-		if serves(urd) {
+		if !urd.Paused && serves(urd) {
 			chosen = append(chosen, urd)
 		}
 	}

@@ -82,6 +82,18 @@ func TestConformance(t *testing.T) {
 	stagetest.Run(t, stagetest.Case{Type: "urds", Resources: f.resources})
 }
 
+func TestAPausedRequestStartsNothing(t *testing.T) {
+	f := newFixture(t)
+	paused := func(u *xmlschema.URD) { u.Paused, u.Depth = true, 9 }
+	f.put(t, "one", "https://a.org/")
+	f.put(t, "two", "https://a.org/", paused)
+	f.put(t, "other", "https://b.org/", paused)
+	crawls, counters := f.crawls(t, defaults)
+	if len(crawls) != 1 || crawls["https://a.org/"].Levels != 1 || counters["urds"] != 1 {
+		t.Errorf("started %+v, for %d URDs", crawls, counters["urds"])
+	}
+}
+
 func TestOneCrawlIsStartedForAllWhoShareIt(t *testing.T) {
 	f := newFixture(t)
 	one := f.put(t, "one", "https://A.org", func(u *xmlschema.URD) { u.Depth, u.Urgency, u.Timing = 1, 3, time.Hour })

@@ -21,11 +21,21 @@ import (
 )
 
 // CrawlOf returns the crawl that a URD starts, as if it were the only one to want it; false when it starts
-// none, because its URI is a prefix or because the source comes to us by itself.
+// none, because it is paused, its URI is a prefix, or the source comes to us by itself. An error tells why it could
+// start none, paused or not.
+func CrawlOf(u *xmlschema.URD) (webrace.Crawl, bool, error) {
+	crawl, starts, err := crawlWhenActive(u)
+	if u.Paused {
+		return webrace.Crawl{}, false, err
+	}
+	return crawl, starts, err
+}
+
+// crawlWhenActive returns the crawl that a URD starts when it is not paused.
 //
 // The id is a hash of the start, the scope and the credentials, so URDs that agree on these share a crawl. How the
 // start is asked, if not by a plain GET, is part of it, as its mark ([urlnorm.Marked]).
-func CrawlOf(u *xmlschema.URD) (webrace.Crawl, bool, error) {
+func crawlWhenActive(u *xmlschema.URD) (webrace.Crawl, bool, error) {
 	if _, prefix := u.Prefix(); prefix || u.Method == xmlschema.MethodPush {
 		return webrace.Crawl{}, false, nil
 	}

@@ -189,7 +189,9 @@ func (p *putter) put(g *given, was stored) (Effect, error) {
 		return effect, err
 	}
 	p.revision++
-	interest = cmp.Or(interest, p.revision)
+	if !g.Paused { // whose interest is new when it is resumed, if it is new now
+		interest = cmp.Or(interest, p.revision)
+	}
 	n := was.n
 	if effect == Added {
 		p.last++
@@ -212,19 +214,28 @@ func (p *putter) put(g *given, was stored) (Effect, error) {
 
 // keepTimes notes since when the times of a URD count, if these are new.
 func (p *putter) keepTimes(g *given, was stored) error {
-	before := ""
+	before, now := "", timesOf(g.URD)
 	if bytes.Contains(was.xml, []byte(` at="`)) {
 		if u, err := decodeURD(was.xml); err == nil {
-			before = u.At
+			before = timesOf(u)
 		}
 	}
-	switch g.At {
+	switch now {
 	case before:
 		return nil
 	case "":
 		return p.exec(dropCursor, timesCursor+g.ID)
 	}
 	return p.exec(setCursor, timesCursor+g.ID, nanos.Of(time.Now()))
+}
+
+// timesOf returns the times at which a URD asks for its source: while it is paused none, so that they count since it
+// was resumed.
+func timesOf(u *xmlschema.URD) string {
+	if u.Paused {
+		return ""
+	}
+	return u.At
 }
 
 // change writes over a URD that is stored, all but its keywords.
@@ -242,7 +253,7 @@ func (p *putter) change(g *given, n, interest int64) error {
 }
 
 // effectOf returns what storing a URD is going to do, and the revision of the URD's interest if that stays as it is;
-// otherwise 0.
+// otherwise 0. It is 0, too, of one that was paused since its interest was new.
 func effectOf(g *given, was stored) (effect Effect, interest int64, err error) {
 	switch {
 	case was.n == 0:
@@ -256,16 +267,17 @@ func effectOf(g *given, was stored) (effect Effect, interest int64, err error) {
 		return Changed, 0, nil
 	}
 	before, err := decodeURD(was.xml)
-	if err != nil || !matchedAlike(before, g.URD, g.columns.crawl) {
+	if err != nil || !matchedAlike(before, g.URD) {
 		return Changed, 0, err
 	}
 	return Changed, was.interest, nil
 }
 
 // matchedAlike reports whether a URD concerns the same documents as before, and gives the same annotations
-// of them: if only its urgency or timing changed, its owner is not told again.
-func matchedAlike(before, now *xmlschema.URD, crawl string) bool {
-	was, _, err := CrawlOf(before)
-	return err == nil && was.ID == crawl && before.URI == now.URI && before.Depth == now.Depth &&
+// of them, when it is active: if only its urgency, timing, title, labels or state changed, its owner is not told again.
+func matchedAlike(before, now *xmlschema.URD) bool {
+	was, _, err := crawlWhenActive(before)
+	is, _, fault := crawlWhenActive(now)
+	return err == nil && fault == nil && was.ID == is.ID && before.URI == now.URI && before.Depth == now.Depth &&
 		before.ProcessType == now.ProcessType && before.InterestHash() == now.InterestHash()
 }

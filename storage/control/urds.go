@@ -16,9 +16,11 @@ import (
 // URD is a stored URD. It has no LastCheck: when its source was last visited is for the frontier to tell.
 type URD struct {
 	*xmlschema.URD
-	Revision int64         // of the base, when this URD was added or last changed
-	Interest int64         // of the base, when last a change made another set of documents, or of annotations, of it
-	Crawl    webrace.Crawl // the crawl it starts; the zero crawl when it starts none
+	Revision int64 // of the base, when this URD was added or last changed
+	// Interest is the revision of the base when last a change made another set of documents, or of annotations, of it;
+	// of a change while it was paused, when it was resumed, and 0 until then.
+	Interest int64
+	Crawl    webrace.Crawl // the crawl it starts; the zero crawl when it starts none, as while it is paused
 
 	CheckAsked time.Time // when a check of its start was last asked for ([Store.CheckNow]); zero for never
 }

@@ -189,6 +189,10 @@ func (f *rematchFlags) interests(c *cobra.Command, globals *cli.Globals, store *
 		return nil, err
 	}
 	for _, u := range urds {
+		if u.Paused {
+			note(c, "URD %s is paused, and is told of nothing: it is left out", u.ID)
+			continue
+		}
 		interest, err := annotate.NewInterest(u.URD)
 		if err != nil {
 			note(c, "URD %s cannot be matched and is left out: %v", u.ID, err)

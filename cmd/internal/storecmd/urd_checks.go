@@ -22,7 +22,7 @@ import (
 // checked is how the start of a URD was last checked, and when it is due again.
 type checked struct {
 	Last    time.Time // zero for never
-	Outcome string    // empty for a URD that starts no crawl
+	Outcome string    // empty for a URD that starts no crawl, but that one is paused
 	Next    time.Time // zero for at once, or a URD that starts no crawl
 	Due     bool      // a run would check it now
 }
@@ -224,6 +224,9 @@ func (s stood) last() time.Time {
 
 // of returns how the start of a URD was checked.
 func (k *checks) of(urd control.URD) (c checked, err error) {
+	if urd.Paused {
+		return checked{Outcome: "paused"}, nil
+	}
 	if urd.Crawl.ID == "" {
 		return checked{}, nil
 	}

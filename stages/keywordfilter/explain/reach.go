@@ -69,6 +69,8 @@ func (r *Reach) asks(u control.URD) (bool, string) {
 	prefix, watches := u.Prefix()
 	at, came, ok := cameTo(r.Statuses, u.Crawl.ID)
 	switch {
+	case u.Paused:
+		return false, "the URD is paused, and is asked about nothing: webrace-store urd resume " + u.ID
 	case watches && !urlnorm.HasPrefix(r.URL, prefix):
 		return false, "it does not lie under what the URD watches"
 	case watches && isPrivate:

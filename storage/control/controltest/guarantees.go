@@ -20,6 +20,7 @@ var guarantees = []guarantee{
 	{"a context that has ended stops reading and writing", endedContextsStop},
 	{"starts are found by host and crawl", startsAreFound},
 	{"the times of a URD count since it was given them", timesAreKept},
+	{"a paused URD starts no crawl, and is resumed as it was", pausedStartNothing},
 	{"copies of the URD base are waited for", copiesAreAwaited},
 	{"changes, checks and quotas wake", changesWake},
 	{"a check that was asked for is kept", checksAreKept},
