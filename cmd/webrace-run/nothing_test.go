@@ -80,7 +80,9 @@ var storeCommands = map[string]underDamage{
 	"urd import":      {"URDS", cli.OK},
 	"urd lint":        {"URDS", cli.OK},
 	"urd list":        {"", cli.OK},
+	"urd pause":       {"none", cli.Failed}, // there is none
 	"urd query":       {"/urd", cli.OK},
+	"urd resume":      {"ann", cli.OK},
 	"urd rm":          {"none", cli.Failed}, // there is none
 	"why":             {"SITE/", cli.Environment},
 

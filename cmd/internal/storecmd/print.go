@@ -98,8 +98,12 @@ func WriteTable(w io.Writer, header []string, fields [][]any) error {
 // flush writes what was gathered.
 func (r *rows) flush() error {
 	if len(r.table) > 0 {
+		most := 0 // fields at the end that no row has need no name
+		for _, row := range r.table {
+			most = max(most, len(row))
+		}
 		var header []string
-		for _, name := range r.header {
+		for _, name := range r.header[:min(most, len(r.header))] {
 			header = append(header, strings.ToUpper(name))
 		}
 		r.w.WriteString(terminal.Table(header, r.table, r.width)) // Flush has its error

@@ -14,9 +14,9 @@ import (
 )
 
 func newURD(globals *cli.Globals) *cobra.Command {
-	c := &cobra.Command{Use: "urd", Short: "what people asked for: add, list, remove, import, export, lint, check, query"}
+	c := &cobra.Command{Use: "urd", Short: "what people asked for: add, list, pause, resume, remove, import, export, lint, check, query"}
 	c.AddCommand(
-		newURDAdd(globals), newURDList(globals), newURDRm(globals),
+		newURDAdd(globals), newURDList(globals), newURDPause(globals), newURDResume(globals), newURDRm(globals),
 		newURDImport(globals), newURDExport(globals), newURDLint(globals), newURDCheck(globals), newURDQuery(globals),
 	)
 	return c
@@ -69,6 +69,9 @@ func checkURDs(c *cobra.Command, store *control.Store, ids []string) error {
 		if err != nil {
 			return hinting(err, control.ErrNotFound, listURDs)
 		}
+		if urd.Paused {
+			return cli.Wrongf("URD %s is paused, and starts no crawl: webrace-store urd resume %[1]s", id)
+		}
 		if urd.Crawl.ID == "" {
 			return cli.Wrongf("URD %s starts no crawl: its owner is told of what others' crawls bring", id)
 		}
@@ -112,7 +115,7 @@ writes those that it selects something in as an XML document.`,
 				return err
 			}
 			return lookIntoControl(globals, func(store *control.Store) error {
-				return writeURDs(c, store.Query(c.Context(), args[0]), "no URD is selected")
+				return writeURDs(c, store.Query(c.Context(), args[0]), noneSelected)
 			})
 		},
 	}
@@ -158,7 +161,10 @@ func writeURDs(c *cobra.Command, urds iter.Seq2[control.URD, error], remark stri
 	return cmp.Or(failed, err)
 }
 
-const noURDs = "no URDs: webrace-store urd add and urd import store them"
+const (
+	noURDs       = "no URDs: webrace-store urd add and urd import store them"
+	noneSelected = "no URD is selected"
+)
 
 // openInput opens a file, or standard input for -, and returns what to call it in messages.
 func openInput(c *cobra.Command, globals *cli.Globals, path string) (file io.ReadCloser, name string, err error) {

@@ -19,6 +19,8 @@ import (
 // urdFlags determine what a URD is to be.
 type urdFlags struct {
 	id, url, owner string
+	title          string
+	labels         []string
 	interest       cli.InterestFlags
 	depth          int
 	secret         string
@@ -61,6 +63,8 @@ told of whatever others' crawls bring from under it.`,
 	f.StringVar(&flags.url, "url", "", "where to start")
 	f.StringVar(&flags.owner, "owner", "", "who is told")
 	f.StringVar(&flags.id, "id", "", "its name (default: derived from owner, URL and interest)")
+	f.StringVar(&flags.title, "title", "", "a line that names it for its owner")
+	f.StringArrayVar(&flags.labels, "label", nil, "a `WORD` by which its owner groups URDs, as often as needed")
 	flags.interest.Add(f)
 	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages: 1 is the start alone, 0 has no limit")
 	f.StringVar(&flags.scope, "scope", xmlschema.ScopeHost, "how far from the start: host, domain, prefix or any")
@@ -93,7 +97,12 @@ func (f *urdFlags) urd() (*xmlschema.URD, error) {
 		return nil, fmt.Errorf("--urgency %d: it is a whole number from 1 to 3", f.urgency)
 	}
 	urd := xmlschema.NewURD(f.owner, f.url)
-	urd.ID, urd.Secret = f.id, f.secret
+	urd.ID, urd.Secret, urd.Title, urd.Labels = f.id, f.secret, strings.TrimSpace(f.title), f.labels
+	for _, label := range f.labels {
+		if !xmlschema.FitsLabel(label) {
+			return nil, fmt.Errorf("--label %q: it is one word, of at most %d characters", label, xmlschema.LongestLabel)
+		}
+	}
 	if err := f.interest.Fill(urd); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"errors"
+	"iter"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -15,6 +16,9 @@ import (
 type urdJSON struct {
 	ID          string        `json:"id"`
 	Owner       string        `json:"owner"`
+	Title       string        `json:"title,omitempty"`
+	Labels      []string      `json:"labels,omitempty"`
+	State       string        `json:"state,omitempty"` // paused
 	URI         string        `json:"uri"`
 	Protocol    string        `json:"protocol"`
 	ProcessType string        `json:"processtype"`
@@ -57,11 +61,14 @@ type keywordJSON struct {
 
 func jsonOfURD(u urdChecked) any {
 	v := urdJSON{
-		ID: u.ID, Owner: u.Owner, URI: u.URI, Protocol: u.Protocol, ProcessType: u.ProcessType, Change: u.Change, Remember: u.Remember,
+		ID: u.ID, Owner: u.Owner, Title: u.Title, Labels: u.Labels, URI: u.URI, Protocol: u.Protocol, ProcessType: u.ProcessType, Change: u.Change, Remember: u.Remember,
 		Depth: u.Depth, Scope: u.Scope, Urgency: u.Urgency, At: u.At, Threshold: u.Keywords.Threshold, Match: u.Keywords.Match,
 		Keywords: []keywordJSON{}, Crawl: u.Crawl.ID, Revision: u.Revision,
 		Select: jsonOfRules(u.Select), Ignore: jsonOfRules(u.Ignore),
 		LastCheck: wording.Moment(u.Last), Outcome: u.Outcome, Next: u.next(),
+	}
+	if u.Paused {
+		v.State = "paused"
 	}
 	if u.Timing > 0 {
 		v.Timing = u.Timing.String()
@@ -79,32 +86,47 @@ type urdChecked struct {
 }
 
 var urdListing = listing[urdChecked]{
-	header: []string{"id", "owner", "uri", "depth", "threshold", "interest", "last check", "outcome", "next"},
+	header: []string{"id", "owner", "uri", "depth", "threshold", "interest", "last check", "outcome", "next", "title"},
 	row: func(u urdChecked) []any {
-		return []any{u.ID, u.Owner, u.URI, u.Depth, u.Keywords.Threshold, cli.Interest(u.URD.URD), u.Last, u.Outcome, u.next()}
+		row := []any{u.ID, u.Owner, u.URI, u.Depth, u.Keywords.Threshold, cli.Interest(u.URD.URD), u.Last, u.Outcome, u.next()}
+		if u.Title != "" {
+			row = append(row, u.Title)
+		}
+		return row
 	},
 	json: jsonOfURD,
 }
 
 func newURDList(globals *cli.Globals) *cobra.Command {
-	var owner, selection string
+	var owner, xpath, selection string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "list URDs: id, owner, URI, depth, threshold, keywords with their weights; when its start was last checked, with what outcome, and when it is due",
+		Short: "list URDs: id, owner, URI, depth, threshold, keywords with their weights; when its start was last checked, with what outcome, and when it is due; and its title, if it has one",
 		Example: `  webrace-store urd list --owner eleni
+  webrace-store urd list --xpath '//urd[@state="paused"]'
   webrace-store urd list --select "concat(/urd/@id, ' ', /urd/uri)"`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := checkSelection(selection); err != nil {
 				return err
 			}
+			if xpath != "" {
+				if err := checkXPath(xpath); err != nil {
+					return err
+				}
+			}
+			chosen := func(store *control.Store) iter.Seq2[control.URD, error] { return urdsThat(c, store, owner, xpath) }
 			if part := partOf(c); part != nil {
 				return writeStandings(c, globals, part.Partition)
 			}
 			show := func(store *control.Store, checks func() (*checks, error)) error {
-				n, err := printURDs(c, checks, store, owner, selection, asJSON)
-				if n == 0 && err == nil {
+				n, err := printURDs(c, checks, chosen(store), selection, asJSON)
+				switch {
+				case n > 0 || err != nil:
+				case xpath != "":
+					note(c, noneSelected)
+				default:
 					note(c, noURDs)
 				}
 				return err
@@ -128,21 +150,36 @@ func newURDList(globals *cli.Globals) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&owner, "owner", "", "only those of this owner")
+	c.Flags().StringVar(&xpath, "xpath", "", "only those that an `XPATH` expression selects something in")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON lines")
 	selectFlag(c, &selection)
 	return c
 }
 
-func printURDs(c *cobra.Command, read func() (*checks, error), store *control.Store, owner, selection string, asJSON bool) (int, error) {
+// urdsThat returns the URDs of an owner, or of all, that an expression selects something in; all if there is none.
+func urdsThat(c *cobra.Command, store *control.Store, owner, xpath string) iter.Seq2[control.URD, error] {
+	if xpath == "" {
+		return urdsOf(c, store, owner)
+	}
+	return func(yield func(control.URD, error) bool) {
+		for urd, err := range store.Query(c.Context(), xpath) {
+			if (err != nil || owner == "" || urd.Owner == owner) && !yield(urd, err) {
+				return
+			}
+		}
+	}
+}
+
+func printURDs(c *cobra.Command, read func() (*checks, error), urds iter.Seq2[control.URD, error], selection string, asJSON bool) (int, error) {
 	if selection != "" {
-		return printValues(c, selection, asJSON, urdsOf(c, store, owner), func(u control.URD) (string, []byte) { return u.ID, u.Canonical() })
+		return printValues(c, selection, asJSON, urds, func(u control.URD) (string, []byte) { return u.ID, u.Canonical() })
 	}
 	checks, err := read()
 	if err != nil {
 		return 0, err
 	}
 	return urdListing.print(c, asJSON, func(yield func(urdChecked, error) bool) {
-		for urd, err := range urdsOf(c, store, owner) {
+		for urd, err := range urds {
 			var done checked
 			if err == nil {
 				done, err = checks.of(urd)
