@@ -39,8 +39,9 @@ type backup struct {
 	Settings struct {
 		Requests    schedule `json:"requests"`
 		Application struct {
-			Timezone string `json:"timezone"`
-			Default  string `json:"scheduler_timezone_default"`
+			Timezone string          `json:"timezone"`
+			Default  string          `json:"scheduler_timezone_default"`
+			Tags     json.RawMessage `json:"tags"`
 		} `json:"application"`
 	} `json:"settings"`
 }
@@ -63,12 +64,12 @@ type watch struct {
 	schedule
 	parts
 	asked
+	marked
 }
 
 // unmapped are the fields that a URD has no counterpart for, where they are set to something.
 var unmapped = []string{
-	"browser_steps", "conditions", "notification_body", "notification_title", "notification_urls", "proxy", "tag",
-	"tags", "text_should_not_be_present",
+	"browser_steps", "conditions", "notification_body", "notification_title", "notification_urls", "proxy", "text_should_not_be_present",
 	"webdriver_js_execute_code",
 }
 
@@ -92,10 +93,11 @@ func (r *reader) changeDetection(content []byte) error {
 	default:
 		b.Watching = all
 	}
+	tags := tagsOf(b.Settings.Application.Tags)
 	otherwise := b.Settings.Requests
 	otherwise.Windows.Timezone = cmp.Or(otherwise.Windows.Timezone, b.Settings.Application.Default, b.Settings.Application.Timezone)
 	for _, id := range slices.Sorted(maps.Keys(b.Watching)) {
-		if err := r.watch(b.Watching[id], otherwise, Note{Path: prefix + name(id)}); err != nil {
+		if err := r.watch(b.Watching[id], otherwise, tags, Note{Path: prefix + name(id)}); err != nil {
 			return err
 		}
 	}
@@ -133,7 +135,7 @@ func placed(content []byte, err error) error {
 	return fmt.Errorf("%d:%d: %w", bytes.Count(before, []byte("\n"))+1, column, err)
 }
 
-func (r *reader) watch(raw json.RawMessage, otherwise schedule, at Note) error {
+func (r *reader) watch(raw json.RawMessage, otherwise schedule, tags map[string]string, at Note) error {
 	var w watch
 	var fields map[string]json.RawMessage
 	if err := errors.Join(json.Unmarshal(raw, &w), json.Unmarshal(raw, &fields)); err != nil || w.URL == "" {
@@ -144,12 +146,10 @@ func (r *reader) watch(raw json.RawMessage, otherwise schedule, at Note) error {
 		r.Problems = append(r.Problems, at)
 		return nil
 	}
-	if w.Paused {
-		r.warn(at, "%.200s is paused there, and was left out", w.URL)
-		return nil
-	}
 	u := r.urd(w.URL)
+	u.Paused = w.Paused
 	keywords, lost := triggers(w.Trigger)
+	lost = append(lost, w.mark(u, tags)...)
 	lost = append(lost, w.when(u, otherwise)...)
 	for _, name := range unmapped {
 		if isSet(fields[name]) {

@@ -7,17 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/webrace/webrace/internal/xmltoken"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// opml reads the outlines of an OPML document, at any depth: xmlUrl is a feed, url or htmlUrl alone a page.
+// opml reads the outlines of an OPML document, at any depth: xmlUrl is a feed, url or htmlUrl alone a page, and what
+// has none of these a folder, whose name is a label of those in it.
 func (r *reader) opml(content []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(xmltoken.EscapeBare(content)))
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now
-	depth, folders := 0, 0
 	root := ""
+	var folders []string // around, by their names; empty for elements that are none
 	for {
 		line, column := d.InputPos()
 		token, err := d.Token()
@@ -35,48 +37,61 @@ func (r *reader) opml(content []byte) error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			root = cmp.Or(root, t.Name.Local)
-			if depth++; depth > maxDepth {
+			if folders = append(folders, ""); len(folders) > maxDepth {
 				return fmt.Errorf("%d:%d: outlines are nested more than %d deep", line, column, maxDepth)
 			}
 			if t.Name.Local != "outline" {
 				continue
 			}
-			entry, err := r.outline(t, Note{Line: line, Column: column})
+			folder, err := r.outline(t, folders, Note{Line: line, Column: column})
 			if err != nil {
 				return err
 			}
-			if !entry {
-				folders++
-			}
+			folders[len(folders)-1] = folder
 		case xml.EndElement:
-			depth--
+			folders = folders[:len(folders)-1]
 		}
 	}
 	if root != "opml" {
 		return fmt.Errorf("1:1: this is no OPML document: its root is %q", root)
 	}
-	if folders > 0 {
-		r.Warnings = append(r.Warnings, Note{Line: 1, Column: 1, Message: fmt.Sprintf("%d folders are not taken over: URDs have none", folders)})
-	}
 	return nil
 }
 
-// outline reads one outline, and reports whether it is an entry; a folder is none.
-func (r *reader) outline(t xml.StartElement, at Note) (bool, error) {
+// outline reads one outline within folders, and returns its name if it is a folder.
+func (r *reader) outline(t xml.StartElement, folders []string, at Note) (folder string, err error) {
 	attributes := map[string]string{}
 	for _, a := range t.Attr {
 		attributes[a.Name.Local] = a.Value
 	}
-	if feed := attributes["xmlUrl"]; feed != "" {
-		u := r.urd(feed)
+	name := cmp.Or(attributes["title"], attributes["text"])
+	feed := attributes["xmlUrl"]
+	start := cmp.Or(feed, attributes["url"], attributes["htmlUrl"])
+	if start == "" {
+		return name, nil
+	}
+	u := r.urd(start)
+	if feed != "" {
 		u.Protocol, u.Depth = xmlschema.ProtocolFeed, r.defaults.Feeds
 		u.Scope = xmlschema.ScopeAny // entries lie where they like
-		return true, r.add(u, nil, at)
 	}
-	for _, name := range []string{"url", "htmlUrl"} {
-		if page := attributes[name]; page != "" {
-			return true, r.add(r.urd(page), nil, at)
-		}
+	u.Title = titleOf(name)
+	var lost []string
+	u.Labels, lost = labelsOf(folders)
+	known := len(r.URDs)
+	if err := r.add(u, nil, at); err != nil {
+		return "", err
 	}
-	return false, nil
+	if len(lost) > 0 && len(r.URDs) > known {
+		r.warn(at, "%.200s: not taken over: %s", start, folderList(lost))
+	}
+	return "", nil
+}
+
+func folderList(names []string) string {
+	var all []string
+	for _, name := range names {
+		all = append(all, fmt.Sprintf("folder %.80q", name))
+	}
+	return strings.Join(all, ", ")
 }

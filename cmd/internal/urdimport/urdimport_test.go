@@ -24,6 +24,15 @@ func read(t *testing.T, format, content string) *Result {
 func said(r *Result) (urds, problems, warnings []string) {
 	for _, u := range r.URDs {
 		s := fmt.Sprintf("%s %s %v", u.Protocol, u.URI, u.Timing)
+		if u.Title != "" {
+			s += fmt.Sprintf(" %q", u.Title)
+		}
+		for _, label := range u.Labels {
+			s += " #" + label
+		}
+		if u.Paused {
+			s += " paused"
+		}
 		for k := range u.Keywords.All() {
 			s += fmt.Sprintf(" %s=%d", k.Key, k.Weight)
 		}
@@ -58,27 +67,47 @@ func TestOutlinesOfFeedReaders(t *testing.T) {
 	t.Parallel()
 	r := read(t, OPML, `<?xml version="1.0" encoding="ISO-8859-7"?>
 <opml version="2.0"><head><title>x</title></head><body>
-<outline text="News"><outline text="a" type="rss" xmlUrl="http://a.example/feed?x=1&amp;y=2" htmlUrl="http://a.example/"/>
- <outline text="deeper"><outline type="link" url="https://b.example/"/></outline></outline>
+<outline text="News"><outline text="a" title=" The  first&#10;of them " type="rss" xmlUrl="http://a.example/feed?x=1&amp;y=2" htmlUrl="http://a.example/"/>
+ <outline text="x" title="deeper&#9;and deeper"><outline text="News"><outline type="link" url="https://b.example/"/></outline></outline></outline>
 <outline text="c" xmlUrl="feed://c.example/"/>
 <outline text="Q&A" xmlUrl="http://d.example/feed?x=1&copy=2&region=3"/>
 </body></opml>`)
 	urds, problems, warnings := said(r)
-	want(t, "URDs", urds, "feed http://a.example/feed?x=1&y=2 1h0m0s", "http https://b.example/ 1h0m0s",
-		"feed http://d.example/feed?x=1&copy=2&region=3 1h0m0s")
-	want(t, "warnings", warnings, "1:1: 2 folders are not taken over: URDs have none")
+	want(t, "URDs", urds, `feed http://a.example/feed?x=1&y=2 1h0m0s "The first of them" #News`, "http https://b.example/ 1h0m0s #News #deeper-and-deeper",
+		`feed http://d.example/feed?x=1&copy=2&region=3 1h0m0s "Q&A"`)
+	want(t, "warnings", warnings)
 	if len(problems) != 1 || !strings.HasPrefix(problems[0], "5:1: ") {
 		t.Errorf("problems %q", problems)
 	}
 }
 
-const watches = `{"note": "x", "settings": {"requests": {"time_between_check": {"weeks": null, "hours": 3}}, "application": {"password": "s3cret"}},
+// Names of people may be of any length, and in more folders than a URD has labels.
+func TestNamesThatAreLong(t *testing.T) {
+	t.Parallel()
+	folders, ends := "", ""
+	for i := range 22 {
+		folders += fmt.Sprintf("<outline text='f%d'>", i)
+		ends += "</outline>"
+	}
+	r := read(t, OPML, "<opml><body><outline text='"+strings.Repeat("λ ", 60)+"'><outline text='"+strings.Repeat("é", 300)+"' xmlUrl='http://a.example/'/></outline>"+
+		folders+"<outline text='\u2028' url='http://b.example/'/>"+ends+"</body></opml>")
+	_, problems, warnings := said(r)
+	want(t, "problems", problems)
+	if len(warnings) != 1 || !strings.HasSuffix(warnings[0], `: http://b.example/: not taken over: folder "f20", folder "f21"`) {
+		t.Errorf("warnings %q", warnings)
+	}
+	if a, b := r.URDs[0], r.URDs[1]; a.Title != strings.Repeat("é", 200) || len(a.Labels) != 1 || a.Labels[0] != strings.Repeat("λ-", 25) || b.Title != "" || len(b.Labels) != 20 {
+		t.Errorf("%q %q, %q %q", a.Title, a.Labels, b.Title, b.Labels)
+	}
+}
+
+const watches = `{"note": "x", "settings": {"requests": {"time_between_check": {"weeks": null, "hours": 3}}, "application": {"password": "s3cret", "tags": {"t-1": {"title": "Shops & more", "uuid": "t-1"}, "t-2": {"title": null}, "t-3": 5}}},
  "watching": {
   "b-2": {"url": "https://b.example/", "time_between_check": {"days": "1", "minutes": 30}, "time_between_check_use_default": false,
     "trigger_text": ["In Stock", "/sold.*/i", "!!"], "include_filters": [".price", "xpath:/html//td", "//th", "jq:.x", "json:$.a[*]['b c'][0]..d", "json:$[?@.x]", "a[", ""],
     "subtractive_selectors": [".ad"], "ignore_text": ["Read by (", "/\\d+ readers/i", "/x/k"], "extract_text": ["/EUR [0-9.]+/", "/(?<=a)b/"], "notification_urls": ["mailto://user:s3cret@x"], "headers": {"Cookie": "s3cret", "Host": "s3cret", "User-Agent": "s3cret", "content-type": "a/b"}, "tags": []},
-  "a-1": {"url": "https://a.example/", "title": "A", "time_between_check": {"days": 9}, "time_between_check_use_default": true, "processor": "restock_diff", "fetch_backend": "html_webdriver", "method": "PUT"},
-  "c-3": {"url": "https://c.example/", "paused": true},
+  "a-1": {"url": "https://a.example/", "title": "A", "tags": ["t-1", "t-2", "t-4"], "time_between_check": {"days": 9}, "time_between_check_use_default": true, "processor": "restock_diff", "fetch_backend": "html_webdriver", "method": "PUT"},
+  "c-3": {"url": "https://c.example/", "title": null, "tag": "work, boats , work", "paused": true},
   "d-4": {"url": 5},
   "e-5": {"title": "x"},
   "f-6": {"url": "{{ something }}"}}}`
@@ -86,7 +115,7 @@ const watches = `{"note": "x", "settings": {"requests": {"time_between_check": {
 func TestWatchesOfChangeDetection(t *testing.T) {
 	t.Parallel()
 	urds, problems, warnings := said(read(t, ChangeDetection, watches))
-	want(t, "URDs", urds, "http https://a.example/ 3h0m0s", "http https://b.example/ 24h30m0s In Stock=3")
+	want(t, "URDs", urds, `http https://a.example/ 3h0m0s "A" #Shops-&-more`, "http https://b.example/ 24h30m0s In Stock=3", "http https://c.example/ 3h0m0s #work #boats paused")
 	var rules []string
 	for _, r := range read(t, ChangeDetection, watches).URDs[1].Rules() {
 		rules = append(rules, r.String())
@@ -95,10 +124,9 @@ func TestWatchesOfChangeDetection(t *testing.T) {
 		`select jq ".["a"]? | .[]? | .["b c"]? | .[0]? | .. | select(type == "object" and has("d")) | .["d"]"`, `select regex "EUR [0-9.]+"`,
 		`ignore css ".ad"`, `ignore regex "(?m)^.*(?i:Read by \().*$"`, `ignore regex "(?m)^.*(?i:\d+ readers).*$"`)
 	want(t, "warnings", warnings,
-		"watching.a-1: https://a.example/: not taken over: method, processor, fetch_backend",
+		"watching.a-1: https://a.example/: not taken over: tag \"t-2\", tag \"t-4\", method, processor, fetch_backend",
 		"watching.b-2: Cookie holds credentials in clear: keep them in the secret store, and write ${secret:NAME} for them",
-		`watching.b-2: https://b.example/: not taken over: trigger_text "/sold.*/i", trigger_text "!!", notification_urls, include_filters "json:$[?@.x]", include_filters "a[", extract_text "/(?<=a)b/", ignore_text "/x/k", headers.Host, headers.User-Agent`,
-		"watching.c-3: https://c.example/ is paused there, and was left out")
+		`watching.b-2: https://b.example/: not taken over: trigger_text "/sold.*/i", trigger_text "!!", notification_urls, include_filters "json:$[?@.x]", include_filters "a[", extract_text "/(?<=a)b/", ignore_text "/x/k", headers.Host, headers.User-Agent`)
 	if len(problems) != 3 || !strings.HasPrefix(problems[0], "watching.d-4: ") || !strings.HasPrefix(problems[2], "watching.f-6: ") {
 		t.Errorf("problems %q", problems)
 	}
