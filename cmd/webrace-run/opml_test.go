@@ -70,6 +70,9 @@ func TestOPML(t *testing.T) {
 	if said, status := w.store("urd", "import", opml, "--owner", "ann"); status != cli.OK {
 		t.Fatalf("import ends with %d: %s", status, said)
 	}
+	if said, _ := w.store("urd", "list", "--xpath", `/urd[@labels="All"]`, "--select", "string(/urd/@title)"); len(strings.Fields(said)) != len(paths) || !strings.Contains(said, "/atom\n") {
+		t.Errorf("in the folder All are\n%s", said)
+	}
 	for n := int64(1); n <= 5; n++ {
 		round.Store(n)
 		startCommand(t, append([]string{"webrace", "--data", w.data, "--set", "fetch.allow_networks=loopback"}, askAll...)...).mustExit(cli.OK)

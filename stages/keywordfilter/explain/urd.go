@@ -36,7 +36,7 @@ func (p *Page) URD(ctx context.Context, u control.URD, say func(format string, a
 	case len(told) == 0:
 		how = "no alert: " + how
 	case p.Stored != nil:
-		if _, isTold := p.toldOfThisVersion(told); !isTold {
+		if _, isTold := p.toldOfThisVersion(told); !isTold || u.Paused {
 			how = "no further alert: " + how
 		}
 	}
