@@ -111,7 +111,7 @@ func TestOracleRemembersNumbers(t *testing.T) {
 		w := newWorld(t, uint64(i), "requesters", few)
 		w.priced = true
 		w.revise(100, 50)
-		for range 30 {
+		for range 60 {
 			w.revise(w.IntN(2), 50)
 			w.visit()
 		}

@@ -104,6 +104,12 @@ func (w *world) revise(changes, most int) {
 		revision++
 		w.audience.revision = revision // for who is invented
 		id := fmt.Sprint("u", w.IntN(most))
+		if known := w.base[id]; known != nil && w.IntN(4) == 0 { // it is paused, or resumed as it was
+			u, of := *known.URD, *known.URD.URD
+			of.Paused, u.URD = !of.Paused, &of
+			revised[id], w.base[id] = &u, w.lone(&u)
+			continue
+		}
 		revised[id] = nil
 		delete(w.base, id)
 		if w.IntN(8) > 0 {

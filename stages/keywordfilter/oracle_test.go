@@ -266,6 +266,9 @@ func (o *oracle) missed(u *lone) (revision int64) {
 
 // ask asks one URD.
 func (o *oracle) ask(u *lone, out pipeline.Emitter) error {
+	if u.Paused {
+		return nil
+	}
 	seen, asked := o.asked(u.URD)
 	if o.cameInAbsence(u.URD) {
 		seen = 0
