@@ -130,7 +130,8 @@ func (s *stage) dueOn(r receiver, e channel.Entry) (time.Time, bool) {
 	return r.settings.Due(s.now(), e.Urgency), r.settings.Passes(e)
 }
 
-// labelsOf returns the labels of the URD that an annotation is for, if a channel asks for any. One that is gone has none.
+// labelsOf returns the labels of the URD that an annotation is for, if a channel asks for any. One that is gone has
+// none.
 func (s *stage) labelsOf(ctx context.Context, a *xmlschema.ACI, to []receiver) ([]string, error) {
 	if !slices.ContainsFunc(to, func(r receiver) bool { return len(r.settings.Filter.Labels) > 0 }) {
 		return nil, nil

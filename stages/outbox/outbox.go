@@ -40,7 +40,7 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "outbox",
 		Summary: "tells people: files annotations into their inboxes, and sends messages on their channels when they are due",
-		Doc: "People are owners who have an account (`webrace-store account add`); nothing is done for others. A channel has one message at a time, of all that is due on it. The stage that sends it, mail-out or " +
+		Doc: "People are owners who have an account (`webrace-store account add`); nothing is done for others. Their channels are made in the web application, which is not in this release yet. A channel has one message at a time, of all that is due on it. The stage that sends it, mail-out or " +
 			"http-out, tries once; it is sent again after a minute to six hours, for three days. A channel that has refused five messages in a row is stopped, and its owner is told on the others. " +
 			"`filed` counts annotations, `taken`, `put_off` and `given_up` what came of messages.",
 		In:    pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.KindOf[*webrace.Notice]()),
