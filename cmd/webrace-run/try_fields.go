@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/extract"
@@ -46,7 +45,8 @@ func parseFields(args []string) (fields []map[string]string, err error) {
 
 // take takes the fields out of the document, in the order in which they were asked for.
 func (t *trial) take(ctx context.Context, fields []map[string]string) error {
-	d := &webrace.Document{URL: cmp.Or(t.url, nowhere), Body: t.body, MediaType: t.MediaType, Charset: t.Charset, Text: t.Text}
+	d := t.asDocument()
+	d.URL = cmp.Or(d.URL, nowhere)
 	for _, field := range fields {
 		record, err := extract.Fields(ctx, d, field)
 		if err != nil {
