@@ -20,6 +20,7 @@ CREATE TABLE account (
 	mail     TEXT NOT NULL, -- empty: none
 	password TEXT NOT NULL, -- its hash; empty: none
 	profile  BLOB NOT NULL, -- what the caller keeps of the person
+	since    INTEGER NOT NULL, -- when it came into its state
 	created  INTEGER NOT NULL,
 	seen     INTEGER NOT NULL -- when the owner last logged in
 ) WITHOUT ROWID;
@@ -44,6 +45,7 @@ type Account struct {
 	Admin   bool   // may manage the accounts of others
 	Mail    string // for messages about the account; empty: none. No two have the same, whatever the case
 	Profile []byte // what the caller keeps of the person
+	Since   time.Time // when it came into its state
 	Created time.Time
 	Seen    time.Time // when the owner last logged in; zero: never
 
@@ -64,12 +66,12 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("%s %q is taken", e.What, e.Name)
 }
 
-const accountColumns = "owner, state, admin, mail, profile, created, seen, password <> ''"
+const accountColumns = "owner, state, admin, mail, profile, since, created, seen, password <> ''"
 
 func scanAccount(scan func(...any) error) (a Account, err error) {
-	var created, seen int64
-	err = scan(&a.Owner, &a.State, &a.Admin, &a.Mail, &a.Profile, &created, &seen, &a.HasPassword)
-	a.Created, a.Seen = nanos.Time(created), nanos.Time(seen)
+	var since, created, seen int64
+	err = scan(&a.Owner, &a.State, &a.Admin, &a.Mail, &a.Profile, &since, &created, &seen, &a.HasPassword)
+	a.Since, a.Created, a.Seen = nanos.Time(since), nanos.Time(created), nanos.Time(seen)
 	return a, err
 }
 
@@ -89,8 +91,9 @@ func (s *Store) AddAccount(ctx context.Context, a Account, inherit bool) error {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO account (owner, state, admin, mail, password, profile, created, seen) VALUES (?, ?, ?, ?, '', ?, ?, 0)",
-			a.Owner, string(a.State), bit(a.Admin), a.Mail, blob(a.Profile), nanos.Of(s.options.Now()))
+		now := nanos.Of(s.options.Now())
+		_, err := tx.ExecContext(ctx, "INSERT INTO account (owner, state, admin, mail, password, profile, since, created, seen) VALUES (?, ?, ?, ?, '', ?, ?, ?, 0)",
+			a.Owner, string(a.State), bit(a.Admin), a.Mail, blob(a.Profile), now, now)
 		return err
 	})
 }
@@ -212,14 +215,23 @@ func (s *Store) ChangeAccount(ctx context.Context, owner string, change func(*Ac
 		if err == nil {
 			err = mustBeFree(ctx, tx, &a, false)
 		}
-		if err == nil && a.State != AccountActive && a.State != was {
-			err = logOut(ctx, tx, owner)
+		if err == nil && a.State != was {
+			err = s.enter(ctx, tx, &a)
 		}
 		if err == nil {
-			_, err = tx.ExecContext(ctx, "UPDATE account SET state = ?, admin = ?, mail = ?, profile = ? WHERE owner = ?", string(a.State), bit(a.Admin), a.Mail, blob(a.Profile), owner)
+			_, err = tx.ExecContext(ctx, "UPDATE account SET admin = ?, mail = ?, profile = ? WHERE owner = ?", bit(a.Admin), a.Mail, blob(a.Profile), owner)
 		}
 		return err
 	})
+}
+
+// enter has an account come into the state that it has been given.
+func (s *Store) enter(ctx context.Context, tx *sql.Tx, a *Account) error {
+	_, err := tx.ExecContext(ctx, "UPDATE account SET state = ?, since = ? WHERE owner = ?", string(a.State), nanos.Of(s.options.Now()), a.Owner)
+	if err == nil && a.State != AccountActive {
+		err = logOut(ctx, tx, a.Owner)
+	}
+	return err
 }
 
 // Password returns the hash of an owner's password, empty if none is set, or [ErrNotFound].
@@ -239,7 +251,11 @@ func (s *Store) SetPassword(ctx context.Context, owner, hash string) error {
 		if err := logOut(ctx, tx, owner); err != nil {
 			return err
 		}
-		return mustAffect(tx.ExecContext(ctx, `UPDATE account SET password = ?, state = CASE state WHEN 'invited' THEN 'active' ELSE state END WHERE owner = ?`, hash, owner))
+		if err := mustAffect(tx.ExecContext(ctx, "UPDATE account SET password = ? WHERE owner = ?", hash, owner)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "UPDATE account SET state = 'active', since = ? WHERE owner = ? AND state = 'invited'", nanos.Of(s.options.Now()), owner)
+		return err
 	})
 }
 

@@ -141,7 +141,7 @@ func TestEveryDamageOfAccountsIsFoundAndRepaired(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ damage, kind string }{
 		"an inbox of nothing":     {"INSERT INTO inbox_item VALUES (999, 'andreas', 'unread', 1, 1)", "orphan in an inbox"},
-		"an inbox of another":     {"INSERT INTO account SELECT 'x', state, admin, '', password, profile, created, seen FROM account; UPDATE inbox_item SET owner = 'x'", "ACI in another's inbox"},
+		"an inbox of another":     {"INSERT INTO account SELECT 'x', state, admin, '', password, profile, since, created, seen FROM account; UPDATE inbox_item SET owner = 'x'", "ACI in another's inbox"},
 		"an inbox of nobody":      {"DELETE FROM account", "inbox without an account"},
 		"a session of nobody":     {"UPDATE web_session SET owner = 'x'", "web session without an account"},
 		"a token of nobody":       {"UPDATE token SET owner = 'x'", "token without an account"},
@@ -181,7 +181,7 @@ func TestEveryDamageOfAccountsIsFoundAndRepaired(t *testing.T) {
 	s := openAt(t, path)
 	fillAccount(t, s, "eleni", 11)
 	ok(t, s.Close())
-	execute(t, path, "UPDATE channel SET owner = 'andreas' WHERE n = 1; INSERT INTO account SELECT 'andreas', state, admin, '', password, profile, created, seen FROM account")
+	execute(t, path, "UPDATE channel SET owner = 'andreas' WHERE n = 1; INSERT INTO account SELECT 'andreas', state, admin, '', password, profile, since, created, seen FROM account")
 	s = openAt(t, path)
 	found := fsckOf(t, s, true)
 	if len(found) != 1 || found[0].Kind != control.UnreadableSecret || found[0].Repaired {

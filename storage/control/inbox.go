@@ -17,7 +17,7 @@ CREATE TABLE inbox_item ( -- the ACIs of owners who have an account
 	relevance INTEGER NOT NULL,
 	urgency   INTEGER NOT NULL
 );
-CREATE INDEX inbox_item_owner ON inbox_item (owner, state, seq);
+CREATE INDEX inbox_item_owner ON inbox_item (owner, seq, state, relevance); -- all that choosing and ordering a page takes
 `
 
 // InboxState is what an owner has said of an ACI, or has done with it.

@@ -111,7 +111,7 @@ type InboxFilter struct {
 
 // Inbox returns what a filter chooses of the owner's inbox.
 func (o Owned) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[InboxItem, error] {
-	where, args := "inbox_item.owner = ?", []any{o.owner}
+	where, args := "owner = ?", []any{o.owner}
 	and := func(condition string, arg any) { where, args = where+" AND "+condition, append(args, arg) }
 	if len(f.States) > 0 {
 		states := make([]string, len(f.States))
@@ -121,7 +121,7 @@ func (o Owned) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[InboxItem, er
 		and("state IN (SELECT value FROM json_each(?))", list(states))
 	}
 	if f.URD != "" {
-		and("urd = ?", f.URD)
+		and("seq IN (SELECT seq FROM aci WHERE urd = ?)", f.URD)
 	}
 	if f.Urgency > 0 {
 		and("urgency >= ?", f.Urgency)
@@ -129,14 +129,15 @@ func (o Owned) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[InboxItem, er
 	if f.Before > 0 {
 		and("seq < ?", f.Before)
 	}
-	order := " ORDER BY seq DESC"
+	order, limit := " ORDER BY seq DESC", ""
 	if f.ByRelevance {
 		order = " ORDER BY relevance DESC, seq DESC"
 	}
 	if f.Limit > 0 {
-		order, args = order+" LIMIT ?", append(args, f.Limit)
+		limit, args = " LIMIT ? ", append(args, f.Limit) // with a space, for it is no statement of mirrors (see differences)
 	}
-	return o.inbox(ctx, where+order, args...)
+	// Those are chosen first whose XML is to be read.
+	return o.inbox(ctx, "seq IN (SELECT seq FROM inbox_item WHERE "+where+order+limit+")"+order, args...)
 }
 
 // Item returns an ACI of the owner's inbox, or [ErrNotFound].

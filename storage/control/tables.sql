@@ -7,6 +7,7 @@ CREATE TABLE account (
 	mail     TEXT NOT NULL, -- empty: none
 	password TEXT NOT NULL, -- its hash; empty: none
 	profile  BLOB NOT NULL, -- what the caller keeps of the person
+	since    INTEGER NOT NULL, -- when it came into its state
 	created  INTEGER NOT NULL,
 	seen     INTEGER NOT NULL -- when the owner last logged in
 ) WITHOUT ROWID;
@@ -99,7 +100,7 @@ CREATE TABLE inbox_item ( -- the ACIs of owners who have an account
 	urgency   INTEGER NOT NULL
 );
 
-CREATE INDEX inbox_item_owner ON inbox_item (owner, state, seq);
+CREATE INDEX inbox_item_owner ON inbox_item (owner, seq, state, relevance);
 
 CREATE TABLE keyword (
 	key TEXT NOT NULL,

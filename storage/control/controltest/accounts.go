@@ -83,7 +83,8 @@ func namesAreNotInherited(s *session) {
 
 func tokensAreUsedOnce(s *session) {
 	s.absent("a token of nobody", s.store.AddToken(s.ctx, "x", control.Token{Owner: "eleni", Purpose: control.PurposeInvite, Expires: time.Now().Add(time.Hour)}))
-	eleni, costas := s.account("eleni"), s.account("costas")
+	s.account("eleni")
+	s.account("costas")
 	s.ok(s.store.AddToken(s.ctx, "link", control.Token{Owner: "eleni", Purpose: control.PurposeReset, Data: []byte("data"), Expires: time.Now().Add(time.Hour)}))
 	s.ok(s.store.AddToken(s.ctx, "old", control.Token{Owner: "eleni", Purpose: control.PurposeReset, Expires: time.Now().Add(-time.Hour)}))
 	s.reopen()
@@ -113,7 +114,7 @@ func tokensAreUsedOnce(s *session) {
 	}
 	s.same("uses of one link by four", uses, 1)
 
-	eleni, costas = s.store.Of("eleni"), s.store.Of("costas")
+	eleni, costas := s.store.Of("eleni"), s.store.Of("costas")
 	s.ok(s.store.AddToken(s.ctx, "program", control.Token{Owner: "eleni", Purpose: control.PurposeAPI, Expires: time.Now().Add(time.Hour)}))
 	mine := all(s, eleni.Tokens(s.ctx, control.PurposeAPI))
 	s.same("tokens", len(mine), 1)
@@ -136,7 +137,7 @@ func webSessionsEnd(s *session) {
 	}
 	s.absent("a session of nobody's account", login("x", "eleni"))
 	s.account("costas")
-	eleni := s.account("eleni")
+	s.account("eleni")
 	s.ok(login("anonymous", ""))
 	for _, hash := range []string{"one", "two", "three"} {
 		s.ok(login(hash, "eleni"))
@@ -145,7 +146,7 @@ func webSessionsEnd(s *session) {
 	s.ok(login("four", "costas"))
 	s.ok(s.store.PutWebSession(s.ctx, control.WebSession{Hash: "gone", Owner: "eleni", Expires: time.Now().Add(-time.Second)}))
 	s.reopen()
-	eleni = s.store.Of("eleni")
+	eleni := s.store.Of("eleni")
 	s.must(is("anonymous") && is("one") && is("four") && !is("gone"), "sessions are not kept until they expire")
 	s.same("of eleni", len(all(s, eleni.WebSessions(s.ctx))), 3)
 	seen, err := s.store.Account(s.ctx, "eleni")
@@ -185,6 +186,7 @@ func webSessionsEnd(s *session) {
 	maria, err := s.store.Account(s.ctx, "maria")
 	s.ok(err)
 	s.same("who has set a password", maria.State, control.AccountActive)
+	s.must(maria.Since.After(maria.Created), "it is not noted since when she is active: %+v", maria)
 }
 
 func revealed(a channel.Address) string {

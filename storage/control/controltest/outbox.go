@@ -179,7 +179,8 @@ func (s *session) trimMessages(before time.Time) int {
 }
 
 func refusingChannelsStop(s *session) {
-	eleni, costas := s.account("eleni"), s.account("costas")
+	eleni := s.account("eleni")
+	s.account("costas")
 	n := s.channel(eleni, "mail")
 	var ids []string
 	for i := range 5 {
@@ -190,7 +191,8 @@ func refusingChannelsStop(s *session) {
 		s.must((len(stopped) == 1 && stopped[0] == n) == (i == 4), "after %d messages that were refused %v are stopped", i+1, stopped)
 	}
 	s.reopen()
-	eleni, costas = s.store.Of("eleni"), s.store.Of("costas")
+	eleni = s.store.Of("eleni")
+	costas := s.store.Of("costas")
 	is, err := eleni.Channel(s.ctx, n)
 	s.ok(err)
 	s.must(is.State == control.ChannelStopped && is.Failures == 5 && is.Said == "no such mailbox", "the channel: %+v", is)
