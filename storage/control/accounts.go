@@ -42,9 +42,9 @@ const (
 type Account struct {
 	Owner   string
 	State   AccountState
-	Admin   bool   // may manage the accounts of others
-	Mail    string // for messages about the account; empty: none. No two have the same, whatever the case
-	Profile []byte // what the caller keeps of the person
+	Admin   bool      // may manage the accounts of others
+	Mail    string    // for messages about the account; empty: none. No two have the same, whatever the case
+	Profile []byte    // what the caller keeps of the person
 	Since   time.Time // when it came into its state
 	Created time.Time
 	Seen    time.Time // when the owner last logged in; zero: never
