@@ -30,16 +30,23 @@ func (f filed) owner() string {
 	return f.value.(*xmlschema.ACI).Owner
 }
 
-// Put takes an item, and holds it until it is filed.
-func (s *stage) Put(_ context.Context, it *pipeline.Item) error {
+// Put takes an item, and holds it until it is filed. It waits while many are being filed, and for nobody who takes.
+func (s *stage) Put(ctx context.Context, it *pipeline.Item) error {
 	switch it.Value.(type) {
 	case *xmlschema.ACI, *webrace.Notice:
 	default:
 		return fmt.Errorf("it takes annotations and notices, got a %T", it.Value)
 	}
+	s.cancelled.Do(func() { context.AfterFunc(ctx, s.stop) }) // where the store is away nobody waits for it any more
+	select {
+	case s.room <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	done := it.Hold()
 	if !s.filing.add(filed{it.Value, done}) {
 		done(context.Canceled)
+		<-s.room
 	}
 	return nil
 }
@@ -49,8 +56,9 @@ func (s *stage) file(ctx context.Context, all []filed) {
 	err := s.fileAll(ctx, all)
 	for _, f := range all {
 		f.done(err)
+		<-s.room
 	}
-	s.changed.Broadcast()
+	s.mayBeDue()
 }
 
 func (s *stage) fileAll(ctx context.Context, all []filed) error {

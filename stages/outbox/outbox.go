@@ -75,14 +75,20 @@ type stage struct {
 	now     func() time.Time
 
 	filing    *gatherer[filed]
-	recording *gatherer[control.Attempt]
+	recording *gatherer[ended]
+	room      chan struct{} // for items that are being filed
 	stop      context.CancelFunc
+	cancelled sync.Once // the run's context is watched
 	trimming  sync.WaitGroup
 	changed   broadcast.Cond // there may be something to hand out, or nothing more
 
 	mu     sync.Mutex
-	ready  []control.Message   // that are to be handed out
-	out    map[string]*message // that are out, or of which it is not stored yet what came of them
+	ready  []control.Message // that are to be handed out
+	known  map[string]bool   // the ids of those, and of the messages that are out until it is stored what came of them
+	out    int               // how many are
+	busy   map[string]int    // how many are by their receivers' hosts
+	hosts  map[int64]string  // of channels, as they were last
+	stale  bool              // more may be due in the store than is ready
 	sealed bool
 }
 
@@ -102,7 +108,10 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{options: o, env: env, store: store, now: time.Now, out: make(map[string]*message)}, nil
+	return &stage{
+		options: o, env: env, store: store, now: time.Now, room: make(chan struct{}, 4*mostTogether), stale: true,
+		known: make(map[string]bool), busy: make(map[string]int), hosts: make(map[int64]string),
+	}, nil
 }
 
 // Open begins to file and to record.
@@ -110,16 +119,22 @@ func (s *stage) Open(context.Context) error {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.filing = gather(func(all []filed) { s.file(ctx, all) })
-	s.recording = gather(func(all []control.Attempt) { s.record(ctx, all) })
-	s.trimming.Go(s.env.Guard(func() { s.keepTrimming(ctx) }))
+	s.recording = gather(func(all []ended) { s.record(ctx, all) })
+	now := s.now()
+	s.trimming.Go(s.env.Guard(func() { s.keepTrimming(ctx, now) }))
 	return nil
 }
 
-// Close waits until what was handed in is filed, and what came of messages recorded.
+// closesWithin is how long the store may take over what is left.
+const closesWithin = 10 * time.Second
+
+// Close waits until what was handed in is filed, and what came of messages recorded. Where the store cannot be written,
+// what is left comes again in the next run.
 func (s *stage) Close() error {
 	if s.stop == nil {
 		return nil
 	}
+	defer time.AfterFunc(closesWithin, s.stop).Stop()
 	s.filing.close()
 	s.recording.close()
 	s.stop()
@@ -130,15 +145,16 @@ func (s *stage) Close() error {
 // trimEvery is how often messages are removed that are older than they are to be kept.
 const trimEvery = time.Hour
 
-func (s *stage) keepTrimming(ctx context.Context) {
+func (s *stage) keepTrimming(ctx context.Context, now time.Time) {
 	ticker := time.NewTicker(trimEvery)
 	defer ticker.Stop()
 	for {
-		if _, err := s.store.TrimMessages(ctx, s.now().Add(-time.Duration(s.options.Keep))); err != nil && ctx.Err() == nil {
+		if _, err := s.store.TrimMessages(ctx, now.Add(-time.Duration(s.options.Keep))); err != nil && ctx.Err() == nil {
 			s.env.Logger.Warn("old messages are not removed", "error", err)
 		}
 		select {
 		case <-ticker.C:
+			now = s.now()
 		case <-ctx.Done():
 			return
 		}
@@ -151,5 +167,5 @@ func (s *stage) Seal() {
 	s.mu.Lock()
 	s.sealed = true
 	s.mu.Unlock()
-	s.changed.Broadcast()
+	s.mayBeDue()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +116,7 @@ func (w *world) put(values ...any) {
 // take returns the messages that may be handed out now.
 func (w *world) take() (all []pipeline.Lease) {
 	w.t.Helper()
+	w.stage.mayBeDue() // as the timer of Take says
 	for {
 		l, err := w.stage.next(w.t.Context())
 		w.ok(err)
@@ -240,6 +242,44 @@ func TestAReceiverThatIsDownDelaysItsOwn(t *testing.T) {
 	w.end(delivery.Result{Passing: true, Said: "busy"}, out[0])
 	if more := w.take(); len(more) != 1 {
 		t.Errorf("%d more when one is done", len(more))
+	}
+}
+
+// Messages for one receiver, however many wait, are in nobody else's way, and each goes when it is its turn.
+func TestManyWaitForAReceiver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, time.Now())
+	w.start(Options{Leases: 8, Keep: defaults.Keep})
+	const many = 300 // more than are composed at once
+	for i := range many {
+		owner := fmt.Sprint("owner", i)
+		w.ok(w.store.AddAccount(t.Context(), control.Account{Owner: owner, State: control.AccountActive}, true))
+		w.channel(owner, "same", control.ChannelWebhook, "https://down.example/"+owner, `{}`)
+		w.aci(owner, 1)
+	}
+	w.person("eleni", `{}`)
+	w.aci("eleni", 1)
+	sent := map[string]int{}
+	for round := 0; len(sent) <= many; round++ {
+		out := w.take()
+		if len(out) == 0 || round > many {
+			t.Fatalf("in round %d nothing is handed out, after %d of %d", round, len(sent), many+1)
+		}
+		if round == 0 && !slices.ContainsFunc(out, func(l pipeline.Lease) bool { return messageOf(l).Owner == "eleni" }) {
+			t.Error("who has another receiver waits")
+		}
+		if len(out) > 3 {
+			t.Fatalf("%d are out", len(out))
+		}
+		for _, l := range out {
+			sent[messageOf(l).Owner]++
+		}
+		w.end(delivery.Result{Taken: true}, out...)
+	}
+	for owner, n := range sent {
+		if n != 1 {
+			t.Errorf("%s is told %d times", owner, n)
+		}
 	}
 }
 

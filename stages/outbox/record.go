@@ -31,13 +31,19 @@ func (l *lease) Item() *pipeline.Item { return l.item }
 
 // Done has it recorded what came of the message.
 func (l *lease) Done(o pipeline.Outcome) {
-	s := l.stage
-	attempt, is := s.attemptOf(l.message, o)
-	if !is || !s.recording.add(attempt) {
-		s.drop(l.message.ID) // it is as it was, and due
-		s.changed.Broadcast()
+	attempt, is := l.stage.attemptOf(l.message, o)
+	if !is || !l.stage.recording.add(ended{l, attempt}) {
+		l.stage.comeBack(l) // as it was, and due
 	}
 }
+
+// ended is what came of a message.
+type ended struct {
+	lease   *lease
+	attempt control.Attempt
+}
+
+func messageIn(l *lease) *delivery.Message { return l.item.Value.(*delivery.Message) }
 
 // attemptOf returns what an outcome says of an attempt, and whether it says anything.
 func (s *stage) attemptOf(m control.Message, o pipeline.Outcome) (control.Attempt, bool) {
@@ -86,8 +92,12 @@ func pause(attempts int, asked time.Duration) time.Duration {
 }
 
 // record stores what came of messages.
-func (s *stage) record(ctx context.Context, all []control.Attempt) {
-	stopped, err := s.store.Attempted(ctx, all...)
+func (s *stage) record(ctx context.Context, all []ended) {
+	attempts := make([]control.Attempt, len(all))
+	for i, e := range all {
+		attempts[i] = e.attempt
+	}
+	stopped, err := s.store.Attempted(ctx, attempts...)
 	if err != nil && ctx.Err() == nil {
 		s.env.Logger.Error("it is not stored what came of messages, which are sent again", "messages", len(all), "error", err)
 	}
@@ -96,10 +106,9 @@ func (s *stage) record(ctx context.Context, all []control.Attempt) {
 			s.env.Logger.Error("an owner is not told that a channel was stopped", "channel", n, "error", err)
 		}
 	}
-	for _, a := range all {
-		s.drop(a.Message)
+	for _, e := range all {
+		s.comeBack(e.lease)
 	}
-	s.changed.Broadcast()
 }
 
 // tellOfStopped tells the owner of a channel that was stopped on their other channels.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,17 +17,11 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// Of messages that are out, how many a receiver may have, and how many are made ready at once.
-const (
-	mostOfReceiver = 2
-	mostReady      = 256
-)
+// mostOfReceiver is how many messages that are out a receiver may have.
+const mostOfReceiver = 2
 
-// message is one that is out.
-type message struct {
-	control.Message
-	receiver string // its host
-}
+// mostComposed is how many messages are made in one transaction.
+const mostComposed = 256
 
 // Take returns the next message that is due.
 func (s *stage) Take(ctx context.Context) (pipeline.Lease, error) {
@@ -47,6 +42,7 @@ func (s *stage) Take(ctx context.Context) (pipeline.Lease, error) {
 		select {
 		case <-changed:
 		case <-timer.C:
+			s.mayBeDue()
 		case <-ctx.Done():
 			timer.Stop()
 			return nil, ctx.Err()
@@ -55,11 +51,19 @@ func (s *stage) Take(ctx context.Context) (pipeline.Lease, error) {
 	}
 }
 
+// mayBeDue has it looked in the store for what is due.
+func (s *stage) mayBeDue() {
+	s.mu.Lock()
+	s.stale = true
+	s.mu.Unlock()
+	s.changed.Broadcast()
+}
+
 // isOver reports whether nothing more will come, and nothing is out that might come again.
 func (s *stage) isOver() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.sealed && len(s.out) == 0 && len(s.ready) == 0
+	return s.sealed && !s.stale && len(s.known) == 0
 }
 
 // longestWait is how long the clock of the machine is trusted.
@@ -77,58 +81,89 @@ func (s *stage) untilNext(ctx context.Context) (time.Duration, error) {
 
 // next returns a lease of a message that may be handed out; nil if there is none.
 func (s *stage) next(ctx context.Context) (pipeline.Lease, error) {
-	if err := s.makeReady(ctx); err != nil {
-		return nil, err
-	}
 	for {
-		m, is := s.nextReady()
+		m, is := s.takeReady()
 		if !is {
-			return nil, nil
+			more, err := s.makeReady(ctx)
+			if err != nil || !more {
+				return nil, err
+			}
+			continue
 		}
 		composed, err := s.compose(ctx, m)
 		switch {
-		case errors.Is(err, control.ErrNotFound): // the channel was removed, and its messages with it
-			s.drop(m.ID)
+		case errors.Is(err, control.ErrNotFound): // the channel was removed, and its messages with it, or is not active any more
+			s.forget(m)
+		case errors.Is(err, errUnwritable):
+			if _, err := s.store.Attempted(ctx, control.Attempt{Message: m.ID, Said: err.Error()}); err != nil {
+				return nil, err
+			}
+			s.env.Counter("given_up").Add(1)
+			s.forget(m)
 		case err != nil:
-			s.drop(m.ID)
+			s.forget(m)
 			return nil, err
-		case !s.admit(m, composed.Address.String()):
-			continue
-		default:
+		case s.admit(m, composed.Address.String()):
 			return &lease{s, m, (&pipeline.Item{Value: composed}).From("message "+m.ID, 0)}, nil
 		}
 	}
 }
 
-// makeReady finds messages that are due, and has further ones made of entries that are, if none are ready.
-func (s *stage) makeReady(ctx context.Context) error {
-	s.mu.Lock()
-	enough := len(s.ready) > 0 || len(s.out) >= s.options.Leases
-	s.mu.Unlock()
-	if enough {
-		return nil
-	}
-	now := s.now()
-	if _, err := s.store.Compose(ctx, now, mostReady, nameOf); err != nil {
-		return err
-	}
-	var due []control.Message
-	for m, err := range s.store.DueMessages(ctx, now) {
-		if err != nil {
-			return err
-		}
-		if due = append(due, m); len(due) == mostReady+s.options.Leases { // of which the leases may be out
-			break
-		}
-	}
+// takeReady takes the first ready message whose receiver may have one more, as far as is known of it.
+func (s *stage) takeReady() (m control.Message, is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range due {
-		if s.out[m.ID] == nil {
-			s.ready = append(s.ready, m)
-		}
+	if s.out >= s.options.Leases {
+		return m, false
 	}
-	return nil
+	i := slices.IndexFunc(s.ready, func(m control.Message) bool { return s.busy[s.hosts[m.Channel]] < mostOfReceiver })
+	if i < 0 {
+		return m, false
+	}
+	m = s.ready[i]
+	s.ready = slices.Delete(s.ready, i, i+1)
+	return m, true
+}
+
+// makeReady finds the messages that are due, and has further ones made of entries that are. It reports whether there
+// may be any that were not ready before.
+func (s *stage) makeReady(ctx context.Context) (more bool, err error) {
+	s.mu.Lock()
+	look := s.stale && s.out < s.options.Leases
+	s.stale = s.stale && !look
+	s.mu.Unlock()
+	if !look {
+		return false, nil
+	}
+	now := s.now()
+	made, err := s.store.Compose(ctx, now, mostComposed, nameOf)
+	if err != nil {
+		s.mayBeDue()
+		return false, err
+	}
+	for m, err := range s.store.DueMessages(ctx, now) {
+		if err != nil {
+			s.mayBeDue()
+			return false, err
+		}
+		more = s.add(m) || more
+	}
+	if len(made) == mostComposed {
+		s.mayBeDue()
+	}
+	return more, nil
+}
+
+// add makes a message ready, unless it is known, and reports whether it was not.
+func (s *stage) add(m control.Message) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known[m.ID] {
+		return false
+	}
+	s.known[m.ID] = true
+	s.ready = append(s.ready, m)
+	return true
 }
 
 // nameOf makes the id of a message of what it holds.
@@ -136,47 +171,49 @@ func nameOf(channel int64, keys []string) string {
 	return delivery.Digest(append([]string{fmt.Sprint("channel ", channel)}, keys...)...)
 }
 
-// nextReady takes the first message that is ready.
-func (s *stage) nextReady() (m control.Message, is bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.ready) == 0 || len(s.out) >= s.options.Leases {
-		return m, false
-	}
-	m, s.ready = s.ready[0], s.ready[1:]
-	s.out[m.ID] = &message{Message: m}
-	return m, true
-}
-
-// admit reports whether a receiver may have one more message; if not, this one is looked for again when another is
-// done.
+// admit counts a message as out, if its receiver may have one more; otherwise it is ready again.
 func (s *stage) admit(m control.Message, receiver string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := 0
-	for _, other := range s.out {
-		if other.receiver == receiver {
-			n++
-		}
-	}
-	if n >= mostOfReceiver {
-		delete(s.out, m.ID)
+	s.hosts[m.Channel] = receiver
+	if s.busy[receiver] >= mostOfReceiver {
+		s.ready = append(s.ready, m)
 		return false
 	}
-	s.out[m.ID].receiver = receiver
+	s.busy[receiver]++
+	s.out++
 	return true
 }
 
-// drop forgets that a message is out.
-func (s *stage) drop(id string) {
+// comeBack counts a message that was out as out no more. What is to become of it is stored, or it is as it was.
+func (s *stage) comeBack(l *lease) {
+	receiver := messageIn(l).Address.String()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.out, id)
+	if s.busy[receiver]--; s.busy[receiver] == 0 {
+		delete(s.busy, receiver)
+	}
+	s.out--
+	s.mu.Unlock()
+	s.forget(l.message)
 }
+
+// forget has a message looked for again in the store, if it is due there.
+func (s *stage) forget(m control.Message) {
+	s.mu.Lock()
+	delete(s.known, m.ID)
+	s.mu.Unlock()
+	s.mayBeDue()
+}
+
+// errUnwritable is the error of a message that there is no form for.
+var errUnwritable = errors.New("it cannot be written")
 
 // compose writes a message as its sender takes it.
 func (s *stage) compose(ctx context.Context, m control.Message) (*delivery.Message, error) {
 	c, err := s.store.Channel(ctx, m.Channel)
+	if err == nil && c.State != control.ChannelActive {
+		err = fmt.Errorf("active channel %d: %w", m.Channel, control.ErrNotFound)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +235,7 @@ func (s *stage) compose(ctx context.Context, m control.Message) (*delivery.Messa
 		s.env.Counter("unwritable").Add(1)
 		s.env.Logger.Warn("a message cannot be written as its channel is set to: it is sent as JSON", "channel", c.N, "owner", c.Owner, "error", err)
 		if request, err = said.Request(channel.Webhook{}, to); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", errUnwritable, err)
 		}
 	}
 	if hook != (channel.Webhook{}) {
