@@ -31,11 +31,11 @@ var erasures = []string{
 	"DELETE FROM account WHERE owner = ?",
 }
 
-// EraseOwner removes all that is stored of an owner: their account, what they asked for and were told, their channels,
-// secrets and links. What stays is the ids of URDs that were removed and of ACIs that were trimmed before, which tell
-// others that these are gone; the numbers of ACIs are not given again. When it returns without an error no file of
-// SQLite holds the rest any more, which takes as much room on the disk as the store has; the files of PostgreSQL are
-// its server's to clean.
+// EraseOwner removes what is stored of an owner: their account, what they asked for and were told, their channels,
+// secrets and links. What stays is the ids of URDs that were removed, and the ids and URLs of ACIs that were trimmed
+// before, which keep these from coming again, and dead letters; the numbers of ACIs are not given again. When it
+// returns without an error no file of SQLite holds the rest any more, which takes as much room on the disk as the store
+// has; the files of PostgreSQL are its server's to clean.
 func (s *Store) EraseOwner(ctx context.Context, owner string) (erased Erased, err error) {
 	doing := "erase what is of " + owner
 	if owner == "" {
