@@ -76,13 +76,13 @@ func scanAccount(scan func(...any) error) (a Account, err error) {
 }
 
 // AddAccount adds an account without a password, created now. If there is one of that owner, or with that mail address,
-// it is a [TakenError]; so it is if URDs, annotations or usage are stored under the name, unless whoever has the
-// account is to inherit them.
+// it is a [TakenError]; so it is if URDs, annotations or usage are stored under the name, unless whoever has the account
+// is to inherit them: then the annotations there are, are in their inbox, those that were retrieved as read.
 func (s *Store) AddAccount(ctx context.Context, a Account, inherit bool) error {
 	if err := a.check(); err != nil {
 		return fmt.Errorf("add account %q: %w", a.Owner, err)
 	}
-	return s.write(ctx, allAccounts, "add account "+a.Owner, func(tx *sql.Tx) error {
+	return s.write(ctx, everything, "add account "+a.Owner, func(tx *sql.Tx) error {
 		if err := mustBeFree(ctx, tx, &a, true); err != nil {
 			return err
 		}
@@ -94,6 +94,9 @@ func (s *Store) AddAccount(ctx context.Context, a Account, inherit bool) error {
 		now := nanos.Of(s.options.Now())
 		_, err := tx.ExecContext(ctx, "INSERT INTO account (owner, state, admin, mail, password, profile, since, created, seen) VALUES (?, ?, ?, ?, '', ?, ?, ?, 0)",
 			a.Owner, string(a.State), bit(a.Admin), a.Mail, blob(a.Profile), now, now)
+		if err == nil && inherit {
+			err = s.inherit(ctx, tx, a.Owner)
+		}
 		return err
 	})
 }

@@ -94,7 +94,7 @@ func (f *filer) file(group []Filing) (int, error) {
 			entries = append(entries, e.Channel, fmt.Sprint("aci ", seq), seq, []byte{}, g.Urgency, nanos.Of(e.Due))
 		}
 	}
-	return len(fresh), f.withRows(insertEntries, 6, entries, `) AS given JOIN channel ON n = column1 AND owner = (SELECT owner FROM inbox_item WHERE seq = column3)
+	return len(fresh), f.withRows(insertEntries, 6, entries, `) AS given JOIN channel ON n = column1 AND since < column3 AND owner = (SELECT owner FROM inbox_item WHERE seq = column3)
 		WHERE TRUE ON CONFLICT (channel, key) DO NOTHING`)
 }
 
@@ -131,4 +131,25 @@ func (f *filer) insert(group []Filing, known map[string]filed) (map[int64]bool, 
 		fresh[seq] = true
 		return err
 	})
+}
+
+// inherit puts the ACIs that are stored of an owner into their inbox, and nothing into the outbox.
+func (s *Store) inherit(ctx context.Context, tx *sql.Tx, owner string) error {
+	var values []any
+	err := each(ctx, tx, "SELECT xml, seq, retrieved, 0 FROM aci WHERE owner = ? ORDER BY seq", func(r record) error {
+		a, err := decodeACI(r.document)
+		state := Unread
+		if r.second > 0 {
+			state = Read
+		}
+		if err == nil {
+			values = append(values, r.number, owner, string(state), a.Relevance, a.Urgency)
+		}
+		return err
+	}, owner)
+	if err != nil {
+		return err
+	}
+	rows := s.newStatements(ctx, tx)
+	return rows.insertRows("inbox_item (seq, owner, state, relevance, urgency)", 5, values)
 }

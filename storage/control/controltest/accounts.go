@@ -73,11 +73,18 @@ func namesAreNotInherited(s *session) {
 	s.ok(s.store.AddUsage(s.ctx, "2026-11-21", map[string]float64{"used": 1}, nil))
 	s.ok(s.store.SetBudget(s.ctx, "full", &control.Budget{Alerts: 1}))
 	s.putACIs(aci(2, "full"), aci(3, "full"))
+	_, err := s.store.Take(s.ctx, "told")
+	s.ok(err)
+	s.putACIs(aci(4, "told"))
 	for _, owner := range []string{"asked", "told", "limited", "used", "full"} {
 		a := control.Account{Owner: owner, State: control.AccountActive}
 		err := s.store.AddAccount(s.ctx, a, false)
 		s.taken(err, "owner")
 		s.ok(s.store.AddAccount(s.ctx, a, true))
+	}
+	s.reopen()
+	for owner, want := range map[string]string{"told": "3 unread, 1 read", "full": "2 unread", "asked": ""} {
+		s.same("what "+owner+" inherits", items(all(s, s.store.Of(owner).Inbox(s.ctx, control.InboxFilter{}))), want)
 	}
 }
 

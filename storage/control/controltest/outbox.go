@@ -47,9 +47,10 @@ func items(found []control.InboxItem) string {
 
 func annotationsAreFiledOnce(s *session) {
 	eleni, costas := s.account("eleni"), s.account("costas")
-	s.putACIs(aci(1, "eleni"), aci(2, "eleni"), aci(3, "costas"), aci(4, "nobody"), aci(5, "eleni"))
 	own, others := s.channel(eleni, "own"), s.channel(costas, "others")
-	s.same("filed", s.file([]int64{1, 2, 3, 4, 5, 99}, own, others, 77), 4)
+	s.putACIs(aci(1, "eleni"), aci(2, "eleni"), aci(3, "costas"), aci(4, "nobody"), aci(5, "eleni"))
+	late := s.channel(eleni, "late") // which tells of none of them
+	s.same("filed", s.file([]int64{1, 2, 3, 4, 5, 99}, own, others, late, 77), 4)
 	s.reopen()
 	eleni, costas = s.store.Of("eleni"), s.store.Of("costas")
 	s.same("filed again", s.file([]int64{1, 2, 3, 4, 5}, own), 0)

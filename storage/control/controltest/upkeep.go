@@ -80,6 +80,8 @@ func replacedInPlace(s *session) {
 
 // fill stores something of each kind.
 func (s *session) fill() {
+	eleni := s.account("eleni")
+	channels := []int64{s.channel(eleni, "first"), s.channel(eleni, "second")}
 	timed := urd("a", "eleni", "http://a.example/")
 	timed.At, timed.Secret = "0 8 * * *", "bank"
 	s.put(timed, urd("b", "eleni", "http://b.example/"), urd("c", "costas", "http://a.example/"))
@@ -99,19 +101,17 @@ func (s *session) fill() {
 	s.ok(s.store.SetSecret(s.ctx, "bank", s.basic("hush")))
 	s.ok(s.store.SetSession(s.ctx, "bank", "cookies"))
 	s.ok(s.store.SetCursor(s.ctx, "p/s", 2))
-	s.fillAccount()
+	s.fillAccount(channels)
 	_, err = s.store.PutDeadLetter(s.ctx, control.DeadLetter{ID: "a", Pipeline: "p", Item: []byte("{}")})
 	s.ok(err)
 }
 
-// fillAccount stores something of each kind that goes with an account.
-func (s *session) fillAccount() {
-	eleni := s.account("eleni")
-	first, second := s.channel(eleni, "first"), s.channel(eleni, "second")
+// fillAccount stores something of each kind that goes with eleni's account, and her channels.
+func (s *session) fillAccount(channels []int64) {
 	later := time.Now().Add(time.Hour)
 	s.ok(s.store.PutWebSession(s.ctx, control.WebSession{Hash: "session", Owner: "eleni", Expires: later}))
 	s.ok(s.store.AddToken(s.ctx, "token", control.Token{Owner: "eleni", Purpose: control.PurposeAPI, Expires: later}))
-	s.file([]int64{3}, first, second)
+	s.file([]int64{3}, channels...)
 	_, err := s.store.Compose(s.ctx, time.Now(), 1, func(int64, []string) string { return "message" })
 	s.ok(err)
 }
