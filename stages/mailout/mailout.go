@@ -62,8 +62,8 @@ func init() {
 		Doc: "A digest is made of a list: `acis > batch > mail-out`, with `batch.key = \"owner\"`. A list with annotations of several owners becomes " +
 			"a mail for each. What it takes is acknowledged once the server has accepted all of it. A message goes to the address that it has, and is tried once: " +
 			"the stage outbox sends it again.",
-		In: pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.KindOf[*webrace.Notice](), pipeline.KindOf[*delivery.Message](),
-			pipeline.ListOf[*xmlschema.ACI](), pipeline.ListOf[*webrace.Notice]()),
+		In: pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.KindOf[*webrace.Notice](),
+			pipeline.ListOf[*xmlschema.ACI](), pipeline.ListOf[*webrace.Notice](), pipeline.KindOf[*delivery.Message]()),
 		Needs:  pipeline.NoParts,
 		Effect: "mail it",
 	}, defaults, newStage)
