@@ -82,14 +82,15 @@ type stage struct {
 	trimming  sync.WaitGroup
 	changed   broadcast.Cond // there may be something to hand out, or nothing more
 
-	mu     sync.Mutex
-	ready  []control.Message // that are to be handed out
-	known  map[string]bool   // the ids of those, and of the messages that are out until it is stored what came of them
-	out    int               // how many are
-	busy   map[string]int    // how many are by their receivers' hosts
-	hosts  map[int64]string  // of channels, as they were last
-	stale  bool              // more may be due in the store than is ready
-	sealed bool
+	mu      sync.Mutex
+	ready   []control.Message // that are to be handed out
+	known   map[string]bool   // the ids of those, and of the messages that are out until it is stored what came of them
+	out     int               // how many are
+	sending map[int64]bool    // channels that have one
+	busy    map[string]int    // how many are out, by their receivers' hosts
+	hosts   map[int64]string  // of channels, as they were last
+	stale   bool              // more may be due in the store than is ready
+	sealed  bool
 }
 
 var (
@@ -110,7 +111,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	}
 	return &stage{
 		options: o, env: env, store: store, now: time.Now, room: make(chan struct{}, 4*mostTogether), stale: true,
-		known: make(map[string]bool), busy: make(map[string]int), hosts: make(map[int64]string),
+		known: make(map[string]bool), sending: make(map[int64]bool), busy: make(map[string]int), hosts: make(map[int64]string),
 	}, nil
 }
 

@@ -245,6 +245,29 @@ func TestAReceiverThatIsDownDelaysItsOwn(t *testing.T) {
 	}
 }
 
+// Also of messages that are sent again a channel has one at a time.
+func TestAChannelHasOneMessageUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, time.Now())
+	w.person("eleni", `{}`)
+	for range 3 {
+		w.aci("eleni", 1)
+		w.end(delivery.Result{Said: "no"}, w.take()...)
+	}
+	for m, err := range w.store.Messages(t.Context()) {
+		w.ok(err)
+		w.ok(w.store.SendAgain(t.Context(), m.ID))
+	}
+	w.now = w.now.Add(time.Minute) // the store has a clock of its own
+	for range 3 {
+		out := w.take()
+		if len(out) != 1 {
+			t.Fatalf("%d are out", len(out))
+		}
+		w.end(delivery.Result{Taken: true}, out...)
+	}
+}
+
 // Messages for one receiver, however many wait, are in nobody else's way, and each goes when it is its turn.
 func TestManyWaitForAReceiver(t *testing.T) {
 	t.Parallel()

@@ -109,19 +109,23 @@ func (s *stage) next(ctx context.Context) (pipeline.Lease, error) {
 	}
 }
 
-// takeReady takes the first ready message whose receiver may have one more, as far as is known of it.
+// takeReady takes the first ready message whose channel has none under way, and whose receiver may have one more, as far
+// as is known of it.
 func (s *stage) takeReady() (m control.Message, is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.out >= s.options.Leases {
 		return m, false
 	}
-	i := slices.IndexFunc(s.ready, func(m control.Message) bool { return s.busy[s.hosts[m.Channel]] < mostOfReceiver })
+	i := slices.IndexFunc(s.ready, func(m control.Message) bool {
+		return !s.sending[m.Channel] && s.busy[s.hosts[m.Channel]] < mostOfReceiver
+	})
 	if i < 0 {
 		return m, false
 	}
 	m = s.ready[i]
 	s.ready = slices.Delete(s.ready, i, i+1)
+	s.sending[m.Channel] = true
 	return m, true
 }
 
@@ -178,6 +182,7 @@ func (s *stage) admit(m control.Message, receiver string) bool {
 	s.hosts[m.Channel] = receiver
 	if s.busy[receiver] >= mostOfReceiver {
 		s.ready = append(s.ready, m)
+		delete(s.sending, m.Channel)
 		return false
 	}
 	s.busy[receiver]++
@@ -201,6 +206,7 @@ func (s *stage) comeBack(l *lease) {
 func (s *stage) forget(m control.Message) {
 	s.mu.Lock()
 	delete(s.known, m.ID)
+	delete(s.sending, m.Channel)
 	s.mu.Unlock()
 	s.mayBeDue()
 }
