@@ -109,8 +109,8 @@ func (s *stage) next(ctx context.Context) (pipeline.Lease, error) {
 	}
 }
 
-// takeReady takes the first ready message whose channel has none under way, and whose receiver may have one more, as far
-// as is known of it.
+// takeReady takes the first ready message whose channel has none under way, and whose receiver may have one more, as
+// far as is known of it.
 func (s *stage) takeReady() (m control.Message, is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

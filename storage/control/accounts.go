@@ -76,8 +76,8 @@ func scanAccount(scan func(...any) error) (a Account, err error) {
 }
 
 // AddAccount adds an account without a password, created now. If there is one of that owner, or with that mail address,
-// it is a [TakenError]; so it is if URDs, annotations or usage are stored under the name, unless whoever has the account
-// is to inherit them: then the annotations there are, are in their inbox, those that were retrieved as read.
+// it is a [TakenError]; so it is if URDs, annotations or usage are stored under the name, unless whoever has the
+// account is to inherit them: then the annotations there are, are in their inbox, those that were retrieved as read.
 func (s *Store) AddAccount(ctx context.Context, a Account, inherit bool) error {
 	if err := a.check(); err != nil {
 		return fmt.Errorf("add account %q: %w", a.Owner, err)
