@@ -59,7 +59,7 @@ func people(dir *storage.Dir) error {
 	if err != nil {
 		return err
 	}
-	if err := fileAll(ctx, store, eleni, mail); err != nil {
+	if err := sendAll(ctx, store, eleni, mail); err != nil {
 		return err
 	}
 	if err := store.PutEntry(ctx, control.Entry{Channel: mail, Key: "notice", Body: []byte(`{"told":"of something else"}`), Due: fetchedAt}); err != nil {
@@ -76,21 +76,22 @@ func people(dir *storage.Dir) error {
 	return nil
 }
 
-// fileAll files the annotations of an owner, has them sent, and marks them useful.
-func fileAll(ctx context.Context, store *control.Store, o control.Owned, channel int64) error {
-	var filings []control.Filing
+// sendAll has the annotations sent that an owner has inherited, as if they had come after the channel, and marks them
+// useful.
+func sendAll(ctx context.Context, store *control.Store, o control.Owned, channel int64) error {
 	var seqs []int64
-	for aci, err := range store.ACIs(ctx, control.Filter{Owner: o.Owner()}) {
+	for item, err := range o.Inbox(ctx, control.InboxFilter{}) {
 		if err != nil {
 			return err
 		}
-		seqs = append(seqs, aci.Seq)
-		filings = append(filings, control.Filing{ID: aci.ID, Relevance: 1, Urgency: 1, Entries: []control.Entry{{Channel: channel, Due: fetchedAt}}})
+		seqs = append(seqs, item.Seq)
 	}
-	_, err := store.File(ctx, filings)
-	if err == nil {
-		err = send(ctx, store, control.Attempt{Message: "m1", Taken: true, Said: "250 taken"})
+	for _, seq := range seqs {
+		if err := store.PutEntry(ctx, control.Entry{Channel: channel, Key: fmt.Sprint("aci ", seq), Due: fetchedAt}); err != nil {
+			return err
+		}
 	}
+	err := send(ctx, store, control.Attempt{Message: "m1", Taken: true, Said: "250 taken"})
 	if err == nil {
 		_, err = o.Mark(ctx, control.Useful, seqs...)
 	}
