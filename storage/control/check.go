@@ -128,42 +128,35 @@ func (c *checker) setAside(tx *sql.Tx, kind string, xml []byte, cause error) err
 	return err
 }
 
-// secrets checks that each can be read. One that cannot wants the key file that it was written with.
+// secrets checks that each can be read, and each address of a channel. One that cannot wants the key file that it was
+// written with.
 func (c *checker) secrets() error {
-	keys, keysErr := readKeys(c.store.keyFile)
+	keys, wrong := readKeys(c.store.keyFile)
+	check := func(where string, open func([]secretKey) error) error {
+		cause := wrong
+		if cause == nil {
+			cause = open(keys)
+		}
+		if cause == nil {
+			return nil
+		}
+		_, err := c.found(UnreadableSecret, where, cause.Error())
+		return err
+	}
 	for sealed, err := range rows(c.ctx, c.store, "check secrets", scanSecret, "SELECT "+secretColumns+" FROM secret ORDER BY name") {
+		if err == nil {
+			err = check(sealed.Name, func(keys []secretKey) error { _, err := sealed.open(keys); return err })
+		}
 		if err != nil {
-			return err
-		}
-		cause := keysErr
-		if cause == nil {
-			_, cause = sealed.open(keys)
-		}
-		if cause == nil {
-			continue
-		}
-		if _, err := c.found(UnreadableSecret, sealed.Name, cause.Error()); err != nil {
 			return err
 		}
 	}
-	return c.addresses(keys, keysErr)
-}
-
-// addresses checks that each channel's can be read.
-func (c *checker) addresses(keys []secretKey, keysErr error) error {
 	for sealed, err := range rows(c.ctx, c.store, "check channels", func(r *sql.Rows) (sealedChannel, error) { return scanChannel(r.Scan) },
 		"SELECT "+channelColumns+" FROM channel ORDER BY n") {
+		if err == nil {
+			err = check(fmt.Sprintf("address of channel %d", sealed.N), func(keys []secretKey) error { _, err := sealed.open(keys); return err })
+		}
 		if err != nil {
-			return err
-		}
-		cause := keysErr
-		if cause == nil {
-			_, cause = sealed.open(keys)
-		}
-		if cause == nil {
-			continue
-		}
-		if _, err := c.found(UnreadableSecret, fmt.Sprintf("address of channel %d", sealed.N), cause.Error()); err != nil {
 			return err
 		}
 	}
