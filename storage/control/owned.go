@@ -111,7 +111,7 @@ type InboxFilter struct {
 
 // Inbox returns what a filter chooses of the owner's inbox.
 func (o Owned) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[InboxItem, error] {
-	where, args := "owner = ?", []any{o.owner}
+	from, where, args := "inbox_item", "inbox_item.owner = ?", []any{o.owner}
 	and := func(condition string, arg any) { where, args = where+" AND "+condition, append(args, arg) }
 	if len(f.States) > 0 {
 		states := make([]string, len(f.States))
@@ -121,7 +121,8 @@ func (o Owned) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[InboxItem, er
 		and("state IN (SELECT value FROM json_each(?))", list(states))
 	}
 	if f.URD != "" {
-		and("seq IN (SELECT seq FROM aci WHERE urd = ?)", f.URD)
+		from = "aci JOIN inbox_item USING (seq)" // whose index has the latest of a URD first
+		and("urd = ?", f.URD)
 	}
 	if f.Urgency > 0 {
 		and("urgency >= ?", f.Urgency)
@@ -137,7 +138,7 @@ func (o Owned) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[InboxItem, er
 		limit, args = " LIMIT ? ", append(args, f.Limit) // with a space, for it is no statement of mirrors (see differences)
 	}
 	// Those are chosen first whose XML is to be read.
-	return o.inbox(ctx, "seq IN (SELECT seq FROM inbox_item WHERE "+where+order+limit+")"+order, args...)
+	return o.inbox(ctx, "seq IN (SELECT seq FROM "+from+" WHERE "+where+order+limit+")"+order, args...)
 }
 
 // Item returns an ACI of the owner's inbox, or [ErrNotFound].
