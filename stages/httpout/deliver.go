@@ -206,7 +206,7 @@ func (s *stage) send(request *http.Request, read func(body []byte) *failure) *fa
 	case status >= 200 && status <= 299:
 		return nil // whatever became of its body: it was taken
 	case status >= 300 && status <= 399:
-		return &failure{err: fmt.Errorf("%s, and redirects are not followed: set the option url to where it leads", statusOf(answer))}
+		return &failure{err: fmt.Errorf("%s, and redirects are not followed: give the URL to which it leads", statusOf(answer))}
 	case passing(status):
 		if err != nil {
 			body = nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -67,23 +66,9 @@ func (s *stage) sendMessage(ctx context.Context, it *pipeline.Item, m *delivery.
 
 // resultOf makes a request, and returns what came of it.
 func (s *stage) resultOf(request *http.Request) delivery.Result {
-	answer, err := s.client.Do(request)
-	if err != nil {
-		f := s.unanswered(err)
-		return delivery.Result{Passing: f.passing, Said: f.err.Error()}
+	f := s.send(request, nil)
+	if f == nil {
+		return delivery.Result{Taken: true}
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	if err != nil {
-		body = nil
-	}
-	switch status := answer.StatusCode; {
-	case status >= 200 && status <= 299:
-		return delivery.Result{Taken: true, Said: statusOf(answer)}
-	case status >= 300 && status <= 399:
-		return delivery.Result{Said: statusOf(answer) + ", and redirects are not followed: give the address that it leads to"}
-	case passing(status):
-		return delivery.Result{Passing: true, After: retryAfter(answer.Header, time.Now()), Said: said(answer, body).Error()}
-	}
-	return delivery.Result{Said: said(answer, body).Error()}
+	return delivery.Result{Passing: f.passing, After: f.after, Said: f.err.Error()}
 }

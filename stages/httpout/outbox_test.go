@@ -40,8 +40,8 @@ func TestAnAnswerToAMessageIsUnderstood(t *testing.T) {
 		t.Fatal(err)
 	}
 	for answer, want := range map[string]delivery.Result{
-		"taken": {Taken: true, Said: "204 No Content"}, "busy": {Passing: true, After: 7 * time.Second, Said: "429 Too Many Requests: come back"},
-		"broken": {Passing: true, Said: "502 Bad Gateway: oops"}, "moved": {Said: "302 Found, and redirects are not followed: give the address that it leads to"},
+		"taken": {Taken: true}, "busy": {Passing: true, After: 7 * time.Second, Said: "429 Too Many Requests: come back"},
+		"broken": {Passing: true, Said: "502 Bad Gateway: oops"}, "moved": {Said: "302 Found, and redirects are not followed: give the URL to which it leads"},
 		"gone": {Said: "404 Not Found: no such hook"}, "silent": {Passing: true, Said: "EOF"},
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/hush?answer="+answer, strings.NewReader("{}"))

@@ -14,13 +14,13 @@ import (
 var errNoServer = errors.New("no mail server is named (option host)")
 
 // waits is how long messages wait before the server that was not named is asked for again.
-const waits = pipeline.Duration(time.Minute)
+const waits = time.Minute
 
 // send mails a message once, and has the queue learn what came of it. Without a server it waits in the queue, and is
 // not held against its receiver.
 func (s *stage) send(ctx context.Context, it *pipeline.Item, m *delivery.Message) error {
 	if s.options.Host == "" {
-		return pipeline.Retry(errNoServer, time.Now().Add(time.Duration(waits)))
+		return pipeline.Retry(errNoServer, time.Now().Add(waits))
 	}
 	to, _ := m.Address.Reveal()
 	mail, err := s.mail(content{to, m.ID, m.Subject, m.Text, m.HTML})
@@ -29,26 +29,20 @@ func (s *stage) send(ctx context.Context, it *pipeline.Item, m *delivery.Message
 		return nil
 	}
 	err = s.attempt(ctx, mail)
-	switch {
-	case err == nil:
+	if err == nil {
 		s.env.Counter("mails").Add(1)
 		s.env.Counter("mailed").Add(int64(m.Entries))
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case isPermanent(err) && !isLogin(err): // who we are is not for the receiver to mend
-		s.env.Counter("refused").Add(1)
-		it.Learn(delivery.Result{Said: err.Error()})
+		it.Learn(delivery.Result{Taken: true})
 		return nil
-	default:
-		s.env.Counter("repeated").Add(1)
 	}
-	it.Learn(delivery.Result{Taken: err == nil, Passing: err != nil, Said: said(err)})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	counter, passing := "repeated", !isPermanent(err) || isLogin(err) // who we are is not for the receiver to mend
+	if !passing {
+		counter = "refused"
+	}
+	s.env.Counter(counter).Add(1)
+	it.Learn(delivery.Result{Passing: passing, Said: err.Error()})
 	return nil
-}
-
-func said(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }

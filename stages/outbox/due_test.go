@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace/internal/timezone"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/storage/control"
@@ -19,9 +20,9 @@ func clock(t time.Time) int { return t.Hour()*60 + t.Minute() }
 // times, and what is urgent at once: nothing before, nothing later than the next minute, and each once.
 func TestDueIsKeptOverBothChangesOfTheClock(t *testing.T) {
 	t.Parallel()
-	zone, err := time.LoadLocation("Europe/Nicosia")
+	zone, err := timezone.Load("Europe/Nicosia")
 	if err != nil {
-		t.Skip("this machine has no time zones: ", err)
+		t.Fatal(err)
 	}
 	for _, begin := range []time.Time{ // the evening before each
 		time.Date(2026, 3, 28, 18, 0, 0, 0, zone), time.Date(2026, 10, 24, 18, 0, 0, 0, zone),

@@ -151,10 +151,10 @@ func mustBeNobody(ctx context.Context, tx *sql.Tx, owner string) error {
 	return nil
 }
 
-// mustHaveAccount refuses an owner without an account.
-func mustHaveAccount(ctx context.Context, tx *sql.Tx, owner string) error {
+// mustHaveAccount refuses an owner without an account, or whose account is not in a state; "" is any.
+func mustHaveAccount(ctx context.Context, tx *sql.Tx, owner string, state AccountState) error {
 	var has bool
-	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM account WHERE owner = ?)", owner).Scan(&has)
+	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM account WHERE owner = ?1 AND (?2 = '' OR state = ?2))", owner, string(state)).Scan(&has)
 	if err == nil && !has {
 		err = fmt.Errorf("account %q: %w", owner, ErrNotFound)
 	}

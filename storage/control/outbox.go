@@ -289,8 +289,14 @@ func refuse(ctx context.Context, tx *sql.Tx, channel int64, said string) (stoppe
 
 // SendAgain has a message sent that was given up; [ErrNotFound] if none of that id was.
 func (s *Store) SendAgain(ctx context.Context, id string) error {
+	return s.sendAgain(ctx, id, "TRUE")
+}
+
+// sendAgain is SendAgain of a message for which a condition holds.
+func (s *Store) sendAgain(ctx context.Context, id, where string, args ...any) error {
 	return s.write(ctx, allOutbox, "send message "+id+" again", func(tx *sql.Tx) error {
-		return mustAffect(tx.ExecContext(ctx, "UPDATE message SET state = 'waiting', due = ?, attempts = 0, ended = 0 WHERE id = ? AND state = 'dead'", nanos.Of(s.options.Now()), id))
+		return mustAffect(tx.ExecContext(ctx, "UPDATE message SET state = 'waiting', due = ?, attempts = 0, ended = 0 WHERE id = ? AND state = 'dead' AND "+where,
+			append([]any{nanos.Of(s.options.Now()), id}, args...)...))
 	})
 }
 

@@ -32,7 +32,7 @@ func (o Owned) AddChannel(ctx context.Context, c Channel) (n int64, err error) {
 	}
 	s := o.store
 	err = s.write(ctx, allSecrets, fmt.Sprintf("add channel %q", c.Name), func(tx *sql.Tx) error {
-		if err := mustHaveAccount(ctx, tx, o.owner); err != nil {
+		if err := mustHaveAccount(ctx, tx, o.owner, ""); err != nil {
 			return err
 		}
 		if err := o.mustBeNew(ctx, tx, &c); err != nil {
@@ -132,10 +132,7 @@ func (o Owned) Messages(ctx context.Context) iter.Seq2[Message, error] {
 
 // SendAgain is [Store.SendAgain] of a message to the owner.
 func (o Owned) SendAgain(ctx context.Context, id string) error {
-	return o.store.write(ctx, allOutbox, "send message "+id+" again", func(tx *sql.Tx) error {
-		return mustAffect(tx.ExecContext(ctx, "UPDATE message SET state = 'waiting', due = ?, attempts = 0, ended = 0 WHERE id = ? AND state = 'dead' AND channel IN (SELECT n FROM channel WHERE owner = ?)",
-			nanos.Of(o.store.options.Now()), id, o.owner))
-	})
+	return o.store.sendAgain(ctx, id, "channel IN (SELECT n FROM channel WHERE owner = ?)", o.owner)
 }
 
 // WebSessions returns where the owner is logged in, the latest first.

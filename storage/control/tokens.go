@@ -55,7 +55,7 @@ func (s *Store) AddToken(ctx context.Context, text string, t Token) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM token WHERE expires <= ?", nanos.Of(now)); err != nil {
 			return err
 		}
-		if err := mustHaveAccount(ctx, tx, t.Owner); err != nil {
+		if err := mustHaveAccount(ctx, tx, t.Owner, ""); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, owner, purpose, data, created, expires) VALUES (?, ?, ?, ?, ?, ?)",

@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"github.com/webrace/webrace/storage/internal/nanos"
@@ -42,7 +41,7 @@ func (s *Store) PutWebSession(ctx context.Context, w WebSession) error {
 			return err
 		}
 		if w.Owner != "" {
-			if err := mustBeActive(ctx, tx, w.Owner); err != nil {
+			if err := mustHaveAccount(ctx, tx, w.Owner, AccountActive); err != nil {
 				return err
 			}
 		}
@@ -58,16 +57,6 @@ func (s *Store) PutWebSession(ctx context.Context, w WebSession) error {
 			w.Hash, w.Owner, w.Agent, blob(w.Data), now, nanos.Of(w.Expires))
 		return err
 	})
-}
-
-// mustBeActive refuses an owner whose account is not active.
-func mustBeActive(ctx context.Context, tx *sql.Tx, owner string) error {
-	var active bool
-	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM account WHERE owner = ? AND state = 'active')", owner).Scan(&active)
-	if err == nil && !active {
-		err = fmt.Errorf("active account %q: %w", owner, ErrNotFound)
-	}
-	return err
 }
 
 const webSessionColumns = "hash, owner, agent, data, created, expires"
