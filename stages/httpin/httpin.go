@@ -22,7 +22,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/pipeline/connections"
+	"github.com/webrace/webrace/stages/internal/httpserver"
 	_ "github.com/webrace/webrace/stages/kinds" // whose values it gives
 )
 
@@ -116,17 +116,6 @@ func (o Options) needsToken() error {
 	return fmt.Errorf("other machines can reach %s, so a token is needed: set the option token (as ${WEBRACE_IN_TOKEN}), or listen on 127.0.0.1", o.Listen)
 }
 
-// What a connection may take, as with all listeners of this program.
-const (
-	headerTime    = 10 * time.Second // until the header of a request is there
-	requestTime   = 30 * time.Second // until all of it is
-	answerTime    = 10 * time.Second // until the answer has been read
-	idleTime      = 2 * time.Minute  // between requests
-	longestHeader = 64 << 10         // bytes
-	mostConnected = 4096             // connections at once, if [connections.Process] has the room
-	grace         = 5 * time.Second  // that an answer under way has when the stage is closed
-)
-
 // mostRead is how many bytes the bodies may have together that are being read, or wait for the pipeline; a single one
 // may have more.
 const mostRead = 32 << 20
@@ -142,11 +131,7 @@ type stage struct {
 	ended   chan struct{}       // closed when Run takes nothing any more
 	end     sync.Once
 
-	mu       sync.Mutex
-	listener net.Listener
-	server   *http.Server
-	serving  chan struct{} // closed when the server has ended
-	closed   bool
+	server httpserver.Server
 }
 
 var (
@@ -190,9 +175,7 @@ func (s *stage) Open(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.listener = listener
+	s.server.Open(listener)
 	s.env.Logger.Info("requests are taken", "url", "http://"+listener.Addr().String()+s.options.Path)
 	return nil
 }
@@ -200,7 +183,7 @@ func (s *stage) Open(context.Context) error {
 // Run answers requests until the run is told to end, and emits what they bring.
 func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	defer s.stopTaking()
-	s.serve()
+	s.server.Serve(http.HandlerFunc(s.answer), time.Duration(s.options.Timeout), nil)
 	for {
 		select {
 		case d := <-s.arrived:
@@ -218,43 +201,8 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 
 func (s *stage) stopTaking() { s.end.Do(func() { close(s.ended) }) }
 
-func (s *stage) serve() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.server != nil {
-		return
-	}
-	s.server = &http.Server{
-		Handler: http.HandlerFunc(s.answer), ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime,
-		WriteTimeout: requestTime + time.Duration(s.options.Timeout) + answerTime, MaxHeaderBytes: longestHeader,
-	}
-	s.serving = make(chan struct{})
-	server, listener, serving := s.server, s.listener, s.serving
-	go func() {
-		defer close(serving)
-		_ = connections.Process().Serve(server, listener, mostConnected) // returns when it is closed
-	}()
-}
-
 // Close stops listening, and waits for a moment until answers under way have been read.
 func (s *stage) Close() error {
 	s.stopTaking()
-	s.mu.Lock()
-	listener, server, serving := s.listener, s.server, s.serving
-	s.listener, s.server, s.closed = nil, nil, true
-	s.mu.Unlock()
-	if listener == nil {
-		return nil
-	}
-	err := listener.Close()
-	if server == nil {
-		return err
-	}
-	ctx, done := context.WithTimeout(context.Background(), grace)
-	defer done()
-	if server.Shutdown(ctx) != nil {
-		_ = server.Close()
-	}
-	<-serving
-	return nil
+	return s.server.Close()
 }

@@ -1,0 +1,92 @@
+package portal
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/mail"
+	"time"
+
+	"github.com/webrace/webrace/internal/channel"
+	"github.com/webrace/webrace/stages/internal/delivery"
+	"github.com/webrace/webrace/storage/control"
+)
+
+// mailer has a mail sent.
+type mailer func(context.Context, *delivery.Message) error
+
+// formPage is what a page with a form alone shows.
+type formPage struct{ Form *form }
+
+// linkLasts is how long a link in a mail is good.
+const linkLasts = time.Hour
+
+func showForgot(v *visit, _ *control.Store) error {
+	return v.show(http.StatusOK, "forgot", formPage{newForm(nil)})
+}
+
+// forgot mails a link by which a password is set anew, if there is an account with the address. The answer does not
+// tell whether there is.
+func forgot(v *visit, store *control.Store) error {
+	f, err := v.form()
+	if err != nil {
+		return err
+	}
+	address := f.line("mail")
+	if !isMailAddress(address) {
+		f.wrong("mail", "forgot.wrong")
+		return v.show(http.StatusUnprocessableEntity, "forgot", formPage{f})
+	}
+	if err := v.tools.limits.pass(v.tools.now(), linksAsked, networkOf(v.tools.clientOf(v.r))); err != nil {
+		return err
+	}
+	a, err := store.AccountByMail(v.r.Context(), address)
+	switch {
+	case errors.Is(err, control.ErrNotFound), err == nil && a.State != control.AccountActive && a.State != control.AccountInvited:
+	case err != nil:
+		return err
+	default:
+		purpose := control.PurposeReset
+		if a.State == control.AccountInvited {
+			purpose = control.PurposeInvite
+		}
+		if err := mailLink(v, store, a, purpose, "forgot"); err != nil {
+			return err
+		}
+	}
+	return v.see("/login", "mailed")
+}
+
+// isMailAddress reports whether a text is an address, and nothing else.
+func isMailAddress(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Address == s && len(s) <= 256
+}
+
+// tokens keeps tokens.
+type tokens interface {
+	AddToken(ctx context.Context, text string, t control.Token) error
+}
+
+// mailLink mails the owner of an account a link that sets a password. The mail says the texts mail.ABOUT.subject and
+// mail.ABOUT.text.
+func mailLink(v *visit, store tokens, a control.Account, purpose control.Purpose, about string) error {
+	token := rand.Text()
+	if err := v.mailTo(a.Owner, a.Mail, about, "/in/"+token); err != nil {
+		return err
+	}
+	return store.AddToken(v.r.Context(), token, control.Token{Owner: a.Owner, Purpose: purpose, Expires: v.tools.now().Add(linkLasts)})
+}
+
+// mailTo mails a person a link, so often a day at most.
+func (v *visit) mailTo(owner, address, about, path string) error {
+	if err := v.tools.limits.pass(v.tools.now(), mailsOfOwner, owner); err != nil {
+		return err
+	}
+	site := v.tools.options.Name
+	return v.tools.mail(v, &delivery.Message{
+		ID: "account " + rand.Text(), Owner: owner, Transport: delivery.TransportMail, Address: channel.NewAddress(address, ""),
+		Subject: text("mail."+about+".subject", site), Text: text("mail."+about+".text", site, owner, v.tools.link(path)),
+	})
+}

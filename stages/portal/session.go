@@ -1,0 +1,167 @@
+package portal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+
+	"github.com/webrace/webrace/storage/control"
+)
+
+// sessionLasts is how long a browser stays logged in. Nothing prolongs it: that would be a write for each page viewed.
+const sessionLasts = 30 * 24 * time.Hour
+
+// What a session holds.
+const (
+	sessionOwner = "owner"
+	sessionAgent = "agent" // how the browser calls itself, by which its owner knows it again
+)
+
+func newSessions(store *control.Store, secure bool) *scs.SessionManager {
+	m := scs.New()
+	m.Lifetime = sessionLasts
+	m.Store = webSessions{store}
+	m.Codec = jsonCodec{}
+	m.HashTokenInStore = true
+	m.Cookie.Name = "webrace"
+	m.ErrorFunc = func(w http.ResponseWriter, _ *http.Request, _ error) {
+		http.Error(w, text("error.store"), http.StatusServiceUnavailable)
+	}
+	if secure {
+		m.Cookie.Name, m.Cookie.Secure = "__Host-webrace", true
+	}
+	return m
+}
+
+// webSessions keeps sessions where the accounts are.
+type webSessions struct{ store *control.Store }
+
+var _ scs.CtxStore = webSessions{}
+
+// FindCtx returns what a session holds.
+func (s webSessions) FindCtx(ctx context.Context, hash string) ([]byte, bool, error) {
+	w, err := s.store.WebSession(ctx, hash)
+	if errors.Is(err, control.ErrNotFound) {
+		return nil, false, nil
+	}
+	return w.Data, err == nil, err
+}
+
+// CommitCtx keeps what a session holds, under its owner.
+func (s webSessions) CommitCtx(ctx context.Context, hash string, data []byte, expires time.Time) error {
+	var held sessionData
+	if err := json.Unmarshal(data, &held); err != nil {
+		return err
+	}
+	return s.store.PutWebSession(ctx, control.WebSession{
+		Hash: hash, Owner: held.Values[sessionOwner], Agent: held.Values[sessionAgent], Data: data, Expires: expires,
+	})
+}
+
+// DeleteCtx ends a session.
+func (s webSessions) DeleteCtx(ctx context.Context, hash string) error {
+	return s.store.DeleteWebSession(ctx, hash)
+}
+
+// Find, Commit and Delete are for callers without a context; there are none.
+func (s webSessions) Find(hash string) ([]byte, bool, error) {
+	return s.FindCtx(context.Background(), hash)
+}
+func (s webSessions) Commit(hash string, data []byte, expires time.Time) error {
+	return s.CommitCtx(context.Background(), hash, data, expires)
+}
+func (s webSessions) Delete(hash string) error { return s.DeleteCtx(context.Background(), hash) }
+
+// sessionData is a session as it is stored.
+type sessionData struct {
+	Deadline time.Time         `json:"deadline"`
+	Values   map[string]string `json:"values"`
+}
+
+// jsonCodec writes sessions as JSON, of texts alone.
+type jsonCodec struct{}
+
+// Encode writes a session.
+func (jsonCodec) Encode(deadline time.Time, values map[string]any) ([]byte, error) {
+	d := sessionData{Deadline: deadline, Values: make(map[string]string)}
+	for name, value := range values {
+		d.Values[name], _ = value.(string)
+	}
+	return json.Marshal(d)
+}
+
+// Decode reads what Encode wrote.
+func (jsonCodec) Decode(data []byte) (time.Time, map[string]any, error) {
+	var d sessionData
+	if err := json.Unmarshal(data, &d); err != nil {
+		return time.Time{}, nil, err
+	}
+	values := make(map[string]any, len(d.Values))
+	for name, value := range d.Values {
+		values[name] = value
+	}
+	return d.Deadline, values, nil
+}
+
+// recognize finds out who comes: by the session of a browser, or, where programs may ask, by a token.
+func (s *site) recognize(v *visit, to route) error {
+	ctx := v.r.Context()
+	owner := s.tools.sessions.GetString(ctx, sessionOwner)
+	if given := v.r.Header.Get("Authorization"); given != "" {
+		v.program = true
+		scheme, token, _ := strings.Cut(given, " ")
+		owner = ""
+		if to.program && strings.EqualFold(scheme, "Bearer") {
+			t, err := s.store.Token(ctx, strings.TrimSpace(token), control.PurposeAPI)
+			if err != nil && !errors.Is(err, control.ErrNotFound) {
+				return err
+			}
+			owner = t.Owner
+		}
+	}
+	if owner == "" {
+		return nil
+	}
+	a, err := s.store.Account(ctx, owner)
+	switch {
+	case errors.Is(err, control.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case a.State == control.AccountActive:
+		v.account, v.profile = a, profileOf(a)
+	}
+	return nil
+}
+
+// admit logs a browser in, under a token that it did not have before.
+func (v *visit) admit(owner string) error {
+	ctx := v.r.Context()
+	if err := v.tools.sessions.RenewToken(ctx); err != nil {
+		return err
+	}
+	v.tools.sessions.Put(ctx, sessionOwner, owner)
+	v.tools.sessions.Put(ctx, sessionAgent, agentOf(v.r))
+	v.tools.env.Counter("logins").Add(1)
+	return nil
+}
+
+// agentOf is how a browser calls itself, cut.
+func agentOf(r *http.Request) string {
+	const longest = 200
+	agent := strings.ToValidUTF8(r.UserAgent(), "")
+	return agent[:min(len(agent), longest)]
+}
+
+// logOut ends the session of the browser.
+func logOut(v *visit, _ control.Owned) error {
+	if err := v.tools.sessions.Destroy(v.r.Context()); err != nil {
+		return err
+	}
+	return v.see("/login", "logged_out")
+}

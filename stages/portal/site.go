@@ -1,0 +1,135 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/connections"
+	"github.com/webrace/webrace/stages/internal/delivery"
+	"github.com/webrace/webrace/storage/control"
+)
+
+// site answers requests by the table of routes.
+type site struct {
+	tools *tools
+	store *control.Store
+	mux   *http.ServeMux
+	cross *http.CrossOriginProtection
+}
+
+// tools are what handlers work with. There is no store among them.
+type tools struct {
+	options   Options
+	env       *pipeline.Env
+	base      *url.URL // where people reach the application
+	secure    bool     // by https
+	sessions  *scs.SessionManager
+	passwords *hasher
+	limits    *limits
+	mail      func(*visit, *delivery.Message) error
+	now       func() time.Time
+}
+
+func newSite(o Options, env *pipeline.Env, store *control.Store, mail mailer) (*site, error) {
+	base, err := url.Parse(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	t := &tools{
+		options: o, env: env, base: base, secure: base.Scheme == "https" || o.CertFile != "",
+		passwords: newHasher(), limits: newLimits(), now: time.Now,
+		mail: func(v *visit, m *delivery.Message) error { return mail(v.r.Context(), m) },
+	}
+	t.sessions = newSessions(store, t.secure)
+	s := &site{tools: t, store: store, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
+	if o.URL != "" {
+		if err := s.cross.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range routes() {
+		s.mux.Handle(r.pattern, s.handler(r))
+	}
+	return s, nil
+}
+
+// at says where the application listens, which is where people reach it if nothing else is said.
+func (s *site) at(address interface{ String() string }) {
+	if s.tools.options.URL == "" {
+		scheme := "http"
+		if s.tools.secure {
+			scheme = "https"
+		}
+		s.tools.base = &url.URL{Scheme: scheme, Host: address.String()}
+	}
+}
+
+// link is where people reach a path of the application.
+func (t *tools) link(path string) string { return t.base.JoinPath(path).String() }
+
+// contentPolicy lets a page have nothing but what is served here, and speak to no other server.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// ServeHTTP answers a request.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	connections.Admit(r)
+	s.tools.env.Counter("requests").Add(1)
+	h := w.Header()
+	h.Set("Content-Security-Policy", contentPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	if s.tools.secure {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+	if wrong := s.fromElsewhere(r); wrong != nil {
+		s.fail(&visit{w: w, r: r, tools: s.tools}, wrong)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// handler makes the handler of a route: it lets in who may come in, and shows what went wrong.
+func (s *site) handler(to route) http.Handler {
+	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{w: w, r: r, tools: s.tools, most: to.most, section: to.section}
+		if err := s.enter(v, to); err != nil {
+			s.fail(v, err)
+		}
+	})
+	if to.stateless {
+		return inner
+	}
+	return s.tools.sessions.LoadAndSave(inner)
+}
+
+// enter finds out who comes, and has the handler answer if they may come in.
+func (s *site) enter(v *visit, to route) error {
+	if to.most == 0 {
+		v.most = mostOfForm
+	}
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, v.most)
+	if !to.stateless {
+		if err := s.recognize(v, to); err != nil {
+			return err
+		}
+	}
+	switch {
+	case to.open != nil:
+		return to.open(v, s.store)
+	case v.account.Owner == "":
+		return v.mustLogIn()
+	case to.own != nil:
+		return to.own(v, s.store.Of(v.account.Owner))
+	case !v.account.Admin:
+		return control.ErrNotFound // as if there were nothing
+	}
+	return to.admin(v, s.store)
+}

@@ -1,0 +1,195 @@
+package portal
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/delivery"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// world is an application over a store, reached as people reach it.
+type world struct {
+	t     *testing.T
+	store *control.Store
+	site  *site
+	url   string
+	mails []*delivery.Message
+}
+
+func newWorld(t *testing.T, change ...func(*Options)) *world {
+	t.Helper()
+	dir, err := storage.Open(t.TempDir(), storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := dir.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	store, err := dir.Control()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, store: store}
+	o := defaults
+	for _, c := range change {
+		c(&o)
+	}
+	w.site, err = newSite(o, pipeline.NewEnv("portal", "portal", nil), store, func(_ context.Context, m *delivery.Message) error {
+		w.mails = append(w.mails, m)
+		return nil
+	})
+	w.ok(err)
+	server := httptest.NewServer(w.site)
+	t.Cleanup(server.Close)
+	w.site.at(server.Listener.Addr())
+	w.url = server.URL
+	return w
+}
+
+func (w *world) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// account adds an active account with a session, and returns a browser that is logged in.
+func (w *world) account(name string, change ...func(*control.Account)) *browser {
+	w.t.Helper()
+	a := control.Account{Owner: name, State: control.AccountActive, Mail: name + "@example.org"}
+	for _, c := range change {
+		c(&a)
+	}
+	w.ok(w.store.AddAccount(w.t.Context(), a, false))
+	b := w.browser()
+	ctx, err := w.site.tools.sessions.Load(w.t.Context(), "")
+	w.ok(err)
+	w.site.tools.sessions.Put(ctx, sessionOwner, name)
+	token, _, err := w.site.tools.sessions.Commit(ctx)
+	w.ok(err)
+	at, err := url.Parse(w.url)
+	w.ok(err)
+	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: w.site.tools.sessions.Cookie.Name, Value: token, Path: "/"}})
+	b.name = name
+	return b
+}
+
+// aci stores an annotation for an owner, who has an account, and files it.
+func (w *world) aci(owner, urd, title string, change ...func(*xmlschema.ACI)) control.InboxItem {
+	w.t.Helper()
+	a := &xmlschema.ACI{
+		ID: rand.Text(), URD: urd, Owner: owner, URI: "https://page.example/" + rand.Text(), Title: title, Relevance: 60, Urgency: 2,
+		UpdateTime: time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC), Summary: "Summary of " + title, Docbase: xmlschema.Docbase{Version: 1, Digest: "sha256:" + strings.Repeat("0", 64)},
+	}
+	for _, c := range change {
+		c(a)
+	}
+	_, err := w.store.PutEachACI(w.t.Context(), []*xmlschema.ACI{a})
+	w.ok(err)
+	_, err = w.store.File(w.t.Context(), []control.Filing{{ID: a.ID, Relevance: a.Relevance, Urgency: a.Urgency}})
+	w.ok(err)
+	for i, err := range w.store.Of(owner).Inbox(w.t.Context(), control.InboxFilter{Limit: 1}) {
+		w.ok(err)
+		return i
+	}
+	w.t.Fatal("the annotation is not in the inbox")
+	return control.InboxItem{}
+}
+
+// urd stores an interest.
+func (w *world) urd(owner, uri string, change ...func(*xmlschema.URD)) string {
+	w.t.Helper()
+	u := xmlschema.NewURD(owner, uri)
+	u.Keywords = xmlschema.NewKeywords(xmlschema.Keyword{Key: "boat", Weight: 5})
+	for _, c := range change {
+		c(u)
+	}
+	changes, err := w.store.Of(owner).Put(w.t.Context(), []*xmlschema.URD{u})
+	w.ok(err)
+	return changes[0].ID
+}
+
+// browser is who reaches the application.
+type browser struct {
+	w      *world
+	name   string
+	client *http.Client
+	header http.Header // sent with each request
+}
+
+func (w *world) browser() *browser {
+	jar, err := cookiejar.New(nil)
+	w.ok(err)
+	return &browser{w: w, client: &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, header: http.Header{"Accept": {"text/html"}}}
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (a answer) String() string {
+	return fmt.Sprintf("%d %s %s", a.status, a.header.Get("Location"), a.body)
+}
+
+func (b *browser) get(path string) answer { return b.send(http.MethodGet, path, nil, nil) }
+
+// post sends a form as a browser does, from a page of the application.
+func (b *browser) post(path string, values ...string) answer {
+	form := make(url.Values)
+	for i := 0; i < len(values); i += 2 {
+		form.Add(values[i], values[i+1])
+	}
+	return b.send(http.MethodPost, path, strings.NewReader(form.Encode()), http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}})
+}
+
+func (b *browser) send(method, path string, body io.Reader, header http.Header) answer {
+	b.w.t.Helper()
+	r, err := http.NewRequestWithContext(b.w.t.Context(), method, b.w.url+path, body)
+	b.w.ok(err)
+	for _, h := range []http.Header{b.header, header} {
+		for name, values := range h {
+			r.Header[name] = values
+			if name == "Host" {
+				r.Host = values[0]
+			}
+		}
+	}
+	got, err := b.client.Do(r)
+	b.w.ok(err)
+	defer got.Body.Close()
+	text, err := io.ReadAll(got.Body)
+	b.w.ok(err)
+	return answer{got.StatusCode, got.Header, string(text)}
+}
+
+// wants fails unless an answer has a status and all of some texts.
+func (a answer) wants(t *testing.T, status int, texts ...string) answer {
+	t.Helper()
+	if a.status != status {
+		t.Fatalf("got %.2000s, want %d", a, status)
+	}
+	for _, text := range texts {
+		if !strings.Contains(a.body+a.header.Get("Location"), text) {
+			t.Fatalf("got %.4000s, want %q in it", a, text)
+		}
+	}
+	return a
+}
