@@ -23,6 +23,7 @@ import (
 // world is an application over a store, reached as people reach it.
 type world struct {
 	t     *testing.T
+	dir   string
 	store *control.Store
 	site  *site
 	url   string
@@ -31,7 +32,8 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*Options)) *world {
 	t.Helper()
-	dir, err := storage.Open(t.TempDir(), storage.Options{})
+	path := t.TempDir()
+	dir, err := storage.Open(path, storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +46,7 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, store: store}
+	w := &world{t: t, dir: path, store: store}
 	o := defaults
 	for _, c := range change {
 		c(&o)
@@ -77,16 +79,23 @@ func (w *world) account(name string, change ...func(*control.Account)) *browser 
 	}
 	w.ok(w.store.AddAccount(w.t.Context(), a, false))
 	b := w.browser()
+	b.name = name
+	b.logIn()
+	return b
+}
+
+// logIn gives a browser a new session of its person, without a password.
+func (b *browser) logIn() {
+	w := b.w
+	w.t.Helper()
 	ctx, err := w.site.tools.sessions.Load(w.t.Context(), "")
 	w.ok(err)
-	w.site.tools.sessions.Put(ctx, sessionOwner, name)
+	w.site.tools.sessions.Put(ctx, sessionOwner, b.name)
 	token, _, err := w.site.tools.sessions.Commit(ctx)
 	w.ok(err)
 	at, err := url.Parse(w.url)
 	w.ok(err)
 	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: w.site.tools.sessions.Cookie.Name, Value: token, Path: "/"}})
-	b.name = name
-	return b
 }
 
 // aci stores an annotation for an owner, who has an account, and files it.
