@@ -186,6 +186,9 @@ func (b *browser) send(method, path string, body io.Reader, header http.Header) 
 	defer got.Body.Close()
 	text, err := io.ReadAll(got.Body)
 	b.w.ok(err)
+	if strings.Contains(string(text), "%!") {
+		b.w.t.Errorf("%s %s: a text speaks of more or less than it is given: %s", method, path, text)
+	}
 	return answer{got.StatusCode, got.Header, string(text)}
 }
 
