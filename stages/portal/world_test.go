@@ -9,9 +9,12 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-rod/rod/lib/proto"
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/delivery"
@@ -205,3 +208,33 @@ func (a answer) wants(t *testing.T, status int, texts ...string) answer {
 	}
 	return a
 }
+
+// isPage reports whether it is a page, for people.
+func (a answer) isPage() bool {
+	return a.status == http.StatusOK && strings.HasPrefix(a.header.Get("Content-Type"), "text/html") && strings.Contains(a.body, "<html")
+}
+
+// cookieFor is the cookie of the browser's session for another that is to see a page; for who is not to have logged in
+// it is one of nobody.
+func (b *browser) cookieFor(path string) *proto.NetworkCookieParam {
+	at, err := url.Parse(b.w.url)
+	b.w.ok(err)
+	c := &proto.NetworkCookieParam{Name: b.w.site.tools.sessions.Cookie.Name, Value: "nobody", URL: b.w.url}
+	for _, known := range b.client.Jar.Cookies(at) {
+		if known.Name == c.Name && path != "/login" {
+			c.Value = known.Value
+		}
+	}
+	return c
+}
+
+// invite adds an account that has no password yet, and returns the token of its link.
+func (w *world) invite(owner string) string {
+	w.t.Helper()
+	w.ok(w.store.AddAccount(w.t.Context(), control.Account{Owner: owner, State: control.AccountInvited}, false))
+	token := rand.Text()
+	w.ok(w.store.AddToken(w.t.Context(), token, control.Token{Owner: owner, Purpose: control.PurposeInvite, Expires: time.Now().Add(time.Hour)}))
+	return token
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
