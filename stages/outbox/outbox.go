@@ -45,7 +45,7 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "outbox",
 		Summary: "tells people: files annotations into their inboxes, and sends messages on their channels when they are due",
-		Doc: "People are owners who have an account (`webrace-store account add`); nothing is done for others. Their channels are made in the web application, which is not in this release yet. A channel has one message at a time, of all that is due on it. The stage that sends it, mail-out or " +
+		Doc: "People are owners who have an account (`webrace-store account add`); nothing is done for others. Their channels are made in the web application (stage portal). A channel has one message at a time, of all that is due on it. The stage that sends it, mail-out or " +
 			"http-out, tries once; it is sent again after a minute to six hours, for three days. A channel that has refused five messages in a row is stopped, and its owner is told on the others. " +
 			"A mail of an account, with a link that confirms an address or sets a password, comes written, is sent before all else, and again for an hour, in which it is in memory alone: what emits it is told what came of it. " +
 			"`filed` counts annotations, `taken`, `put_off` and `given_up` what came of messages.",
