@@ -77,8 +77,13 @@ func (x *exchange) postpone(a *httpclient.Response) error {
 		x.failed(&report, now)
 	}
 	x.release(report)
-	return pipeline.Retry(fmt.Errorf("fetch %s: %s", x.req.URL, httpclient.StatusText(a.Status)), now.Add(wait))
+	return pipeline.Retry(fmt.Errorf("fetch %s: %w", x.req.URL, busyStatus(a.Status)), now.Add(wait))
 }
+
+// busyStatus is the status of a server that asks to be left alone.
+type busyStatus int
+
+func (e busyStatus) Error() string { return httpclient.StatusText(int(e)) }
 
 // failed notes that the host failed, and what follows from that.
 func (x *exchange) failed(report *webrace.HostReport, now time.Time) {

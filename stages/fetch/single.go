@@ -42,7 +42,19 @@ func NewSingle(o Options, lent *pipeline.Resources) (*Single, error) {
 	return &Single{s, make(map[string]time.Time)}, nil
 }
 
-// Get returns the document that a request leads to, at the URL where it was found, with a body of its own.
+// NoDocumentError is the answer of a server that is no document, or why it was not asked.
+type NoDocumentError struct {
+	URL    string // to which redirects may have led
+	Status int    // of the answer; 0 if there was none
+	Err    error
+}
+
+func (e *NoDocumentError) Error() string { return e.Err.Error() }
+
+func (e *NoDocumentError) Unwrap() error { return e.Err }
+
+// Get returns the document that a request leads to, at the URL where it was found, with a body of its own. That there
+// is none is a [NoDocumentError], unless the context ended, or redirects led nowhere.
 func (a *Single) Get(ctx context.Context, r webrace.Request) (*webrace.Document, error) {
 	for range redirectsOfOne + 1 {
 		host, _ := scope.Host(r.URL)
@@ -81,12 +93,17 @@ func (a *Single) ask(ctx context.Context, r webrace.Request) (document *webrace.
 	})
 	report, _ = end.Note.(webrace.HostReport)
 	switch {
-	case end.Err != nil:
+	case end.Err != nil && (ctx.Err() != nil || errors.Is(end.Err, webrace.ErrNotAsked)):
 		return nil, "", report, end.Err
+	case end.Err != nil:
+		var busy busyStatus
+		errors.As(end.Err, &busy)
+		return nil, "", report, &NoDocumentError{r.URL, int(busy), end.Err}
 	case document != nil || next != "":
 		return document, next, report, nil
 	}
-	return nil, "", report, fmt.Errorf("%s gave no document: %s", r.URL, learned(end).Error)
+	visit := learned(end)
+	return nil, "", report, &NoDocumentError{r.URL, visit.Status, fmt.Errorf("%s gave no document: %s", r.URL, visit.Error)}
 }
 
 // learned returns the visit as it is after a request.

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -65,17 +66,23 @@ func TestADocumentThatCannotBeHadIsAnErrorThatSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		o          Options
 		path, want string
+		answer     *NoDocumentError
 	}{
-		{o, "/gone", "/gone gave no document: 404 Not Found"},
-		{o, "/private", "refused by robots.txt: Disallow: /private"},
-		{o, "/astray", "/private gave no document: refused by robots.txt"},
-		{o, "/busy", "503 Service Unavailable"},
-		{o, "/round", "more than 10 redirects in a row"},
-		{stranger, "/", "allow_networks=loopback"},
-		{Options{}, "/", "must be more than 0"},
+		{o, "/gone", "/gone gave no document: 404 Not Found", &NoDocumentError{URL: "/gone", Status: 404}},
+		{o, "/private", "refused by robots.txt: Disallow: /private", &NoDocumentError{URL: "/private"}},
+		{o, "/astray", "/private gave no document: refused by robots.txt", &NoDocumentError{URL: "/private"}},
+		{o, "/busy", "503 Service Unavailable", &NoDocumentError{URL: "/busy", Status: 503}},
+		{o, "/round", "more than 10 redirects in a row", nil},
+		{stranger, "/", "allow_networks=loopback", &NoDocumentError{URL: "/"}},
+		{Options{}, "/", "must be more than 0", nil},
 	} {
-		if _, err := getSingle(t.Context(), c.o, url+c.path); err == nil || !strings.Contains(err.Error(), c.want) {
+		_, err := getSingle(t.Context(), c.o, url+c.path)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.path, err, c.want)
+		}
+		var answer *NoDocumentError
+		if is := errors.As(err, &answer); is != (c.answer != nil) || is && (answer.URL != url+c.answer.URL || answer.Status != c.answer.Status) {
+			t.Errorf("%s: %+v, want %+v", c.path, answer, c.answer)
 		}
 	}
 }
