@@ -52,6 +52,9 @@ type Store struct {
 	ran    map[string][]ranCrawl // by pipeline: of the queue that was closed last
 	failed map[string]*failures  // the same
 	closed bool
+
+	looking sync.Mutex         // held while what is looked at is opened and closed
+	views   map[string]*viewed // the queues that are open for who looks alone
 }
 
 // kind is what is particular to the database.
