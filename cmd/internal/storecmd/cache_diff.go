@@ -149,34 +149,15 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 		}
 	}
 	d.standsIn = kinds[1].StandsInFor(kinds[0])
-	if json {
-		d.changes, d.minimal = textdiff.Diff(forms(texts[0], formats.WithoutIndexes(d.lines[0])), forms(texts[1], formats.WithoutIndexes(d.lines[1])))
-	}
-	switch {
-	case len(d.changes) > 0:
-	case f.raw:
+	if f.raw {
 		d.changes, d.minimal = textdiff.Diff(d.lines[0], d.lines[1])
-	default: // also of lists of JSON that have one another's elements
-		d.changes, d.minimal = textdiff.Diff(forms(texts[0], d.lines[0]), forms(texts[1], d.lines[1]))
-	}
-	if !f.raw {
+	} else {
+		d.changes, d.minimal = textdiff.Texts(texts, d.lines, json)
 		d.entries = textdiff.ChangedEntries(texts[0], texts[1], longestEntry)
 		_, news := textdiff.Summary(texts[0], texts[1], nil, 0)
 		d.moved = len(d.changes) > 0 && !news
 	}
 	return &d, nil
-}
-
-// forms returns the lines of a text in the form in which they are compared: those that make nothing new, as the
-// date of a feed, are equal.
-func forms(t *webrace.Text, lines []string) []string {
-	lines = textdiff.Forms(lines)
-	for i, b := range t.Blocks {
-		if b.Aside {
-			lines[i] = "\x00"
-		}
-	}
-	return lines
 }
 
 // linesOf returns the lines of a version, and the text that they are, none if it is raw, with the media type that

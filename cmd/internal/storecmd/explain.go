@@ -35,7 +35,7 @@ not meant. webrace-run try does the same with a page that is not stored.`,
 			}
 			return lookIntoDir(globals, func(dir *storage.Dir) error {
 				return withFrontiers(c, globals, dir, func(queues explain.Queues) error {
-					p, err := explain.LookUp(dir, queues, secret, url)
+					p, err := explain.LookUp(c.Context(), dir, queues, secret, url)
 					if err != nil {
 						return err
 					}

@@ -24,6 +24,19 @@ func withFrontiers(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, f f
 	if err := checkSettings(globals, names); err != nil {
 		return err
 	}
+	return WithQueues(globals, dir, func(format string, args ...any) { note(c, format, args...) }, f)
+}
+
+// WithQueues runs f on the queues of all pipelines. What of these does not hold is noted.
+func WithQueues(globals *cli.Globals, dir *storage.Dir, note func(format string, args ...any), f func(explain.Queues) error) error {
+	frontier, err := dir.Frontier()
+	if err != nil {
+		return err
+	}
+	names, err := frontier.Pipelines()
+	if err != nil {
+		return err
+	}
 	var open func(names []string, opened explain.Queues) error
 	open = func(names []string, opened explain.Queues) error {
 		if len(names) == 0 {
@@ -31,10 +44,10 @@ func withFrontiers(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, f f
 		}
 		m, o, err := configured(globals, names[0])
 		if err != nil {
-			note(c, "the rules of pipeline %s are not considered: %v", names[0], err)
+			note("the rules of pipeline %s are not considered: %v", names[0], err)
 		}
 		if len(globals.Set) > 0 && frontier.InUse(names[0]) {
-			note(c, "pipeline %s is running: what it was started with counts, and --set does not", names[0])
+			note("pipeline %s is running: what it was started with counts, and --set does not", names[0])
 		}
 		return frontier.View(names[0], o, func(q *store.Queue) error {
 			return open(names[1:], append(opened, explain.Queue{Queue: q, Pipeline: names[0], Matching: m}))
@@ -45,7 +58,7 @@ func withFrontiers(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, f f
 
 // configured returns what a pipeline does with its documents, and which URLs it takes, as configured now.
 func configured(globals *cli.Globals, name string) (m explain.Matching, o store.QueueOptions, err error) {
-	loaded, err := loadWith(globals, name)
+	loaded, err := LoadWith(globals, name)
 	if err != nil {
 		return m, o, err
 	}

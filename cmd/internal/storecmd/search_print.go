@@ -3,6 +3,7 @@ package storecmd
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -90,7 +91,7 @@ func fragmentsFrom(cache *objects.Store, secret string, h *fulltext.Highlighter,
 	if err != nil {
 		return nil, err
 	}
-	r, err := explain.Read(cache, version)
+	r, err := explain.Read(context.Background(), cache, version)
 	if err != nil {
 		return nil, err
 	}

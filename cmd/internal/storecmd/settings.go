@@ -28,8 +28,8 @@ func checkSettings(globals *cli.Globals, pipelines []string) error {
 	return nil // what else is wrong is said of each pipeline
 }
 
-// loadWith reads the configuration of a pipeline with the settings that are about its stages.
-func loadWith(globals *cli.Globals, name string) (*config.Config, error) {
+// LoadWith reads the configuration of a pipeline with the settings that are about its stages.
+func LoadWith(globals *cli.Globals, name string) (*config.Config, error) {
 	set := globals.Set
 	loaded, err := globals.Load(config.LoadOptions{Run: []string{name}, Set: set})
 	if wrong := ofSettings(err); len(wrong) > 0 {

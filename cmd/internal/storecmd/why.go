@@ -226,7 +226,7 @@ func documentOf(dir *storage.Dir, view string, v *webrace.Visit) (*answeredVersi
 		return nil, err
 	}
 	d := &answeredVersion{Version: v.Version, Stored: true, MediaType: version.MediaType, Truncated: version.Truncated}
-	content, err := explain.Read(documents, version)
+	content, err := explain.Read(context.Background(), documents, version)
 	if err != nil { // why is no place to tell of damage: fsck is
 		return d, nil
 	}

@@ -17,8 +17,8 @@ type MarkedText struct {
 	Marks []match.Mark
 }
 
-// mark adds what an interest finds.
-func (v *MarkedText) mark(i *annotate.Interest) {
+// Mark adds what an interest finds.
+func (v *MarkedText) Mark(i *annotate.Interest) {
 	v.Marks = append(v.Marks, i.Marks(v.Text)...)
 	slices.SortStableFunc(v.Marks, func(a, b match.Mark) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Keyword, b.Keyword))

@@ -123,7 +123,7 @@ func (m *moving) to(ctx context.Context, i *annotate.Interest, failure *error) f
 
 // units returns what a URD would look at of a version of another page; nil if that was removed.
 func (m *moving) units(ctx context.Context, i *annotate.Interest, v objects.Version) (*match.Units, error) {
-	d, err := read(ctx, m.cache, v)
+	d, err := Read(ctx, m.cache, v)
 	if err != nil {
 		return nil, unlessGone(err)
 	}
@@ -144,7 +144,7 @@ func (r *Reach) unite(ctx context.Context, cache *objects.Store, i *annotate.Int
 		}
 		var there annotate.Seen
 		for _, v := range versions[max(0, len(versions)-match.MostBaselineVersions):] {
-			d, err := read(ctx, cache, v)
+			d, err := Read(ctx, cache, v)
 			if errors.Is(err, objects.ErrNotFound) {
 				continue
 			}

@@ -11,6 +11,10 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
+	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
 func nothing() {}
@@ -217,10 +221,48 @@ func TestReadingEndsWithTheContext(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := read(ended, s.cache, v); !errors.Is(err, context.Canceled) {
+	if _, err := Read(ended, s.cache, v); !errors.Is(err, context.Canceled) {
 		t.Errorf("when the context has ended: %v", err)
 	}
-	if d, err := Read(s.cache, v); err != nil || len(d.Text.Blocks) == 0 {
+	if d, err := Read(t.Context(), s.cache, v); err != nil || len(d.Text.Blocks) == 0 {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// What another asked for by a request that is more than a GET is nothing to a crawl that never ran, though it would lead
+// within the scope of that; unless it makes the same request.
+func TestADraftIsShownNoAnswersToRequestsOfOthers(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	s.put("page", "<p>A boat leaves.", nil)
+	s.put("page", "<p>A boat for who asks.", func(d *webrace.Document) { d.URL += "#" + posting.Mark() })
+	for name, c := range map[string]struct {
+		change func(*xmlschema.URD)
+		want   []string
+	}{
+		"a crawl":          {nil, []string{"http://a.example/page"}},
+		"the same request": {func(u *xmlschema.URD) { u.Request = posting }, []string{"http://a.example/page", "http://a.example/page#" + posting.Mark()}},
+		"another request":  {func(u *xmlschema.URD) { u.Request = &httprequest.Request{Method: http.MethodPost, Body: "more boats"} }, []string{"http://a.example/page"}},
+		"a prefix":         {func(u *xmlschema.URD) { u.URI = "http://a.example/*" }, []string{"http://a.example/page"}},
+	} {
+		u := asking("draft", func(u *xmlschema.URD) { u.URI = "http://a.example/page" }, "boat")
+		if c.change != nil {
+			c.change(u)
+		}
+		interest, err := annotate.NewInterest(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		crawl, _, err := control.CrawlOf(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Rematch{Owner: "eleni", Cache: s.cache, Control: s.control, Interests: []*Rematched{{Interest: interest, Request: control.URD{URD: u, Crawl: crawl}}}}
+		got, err := alerts(t.Context(), r, nothing)
+		if err != nil || !slices.Equal(urls(got), c.want) {
+			t.Errorf("%s: %q, %v, want %q", name, urls(got), err, c.want)
+		}
+	}
+}
+
+var posting = &httprequest.Request{Method: http.MethodPost, Body: "boats"}

@@ -23,7 +23,7 @@ type Page struct {
 }
 
 // LookUp finds what is known of a URL, as who asks with some credentials sees it, or with none.
-func LookUp(dir *storage.Dir, queues Queues, secret, url string) (*Page, error) {
+func LookUp(ctx context.Context, dir *storage.Dir, queues Queues, secret, url string) (*Page, error) {
 	p := &Page{}
 	var err error
 	if p.control, err = dir.Control(); err != nil {
@@ -45,7 +45,7 @@ func LookUp(dir *storage.Dir, queues Queues, secret, url string) (*Page, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.Stored, err = Read(cache, version)
+	p.Stored, err = Read(ctx, cache, version)
 	return p, err
 }
 
@@ -59,7 +59,7 @@ func (p *Page) LookAtParts(ctx context.Context, urds []control.URD) error {
 	var interests []*annotate.Interest
 	for _, u := range urds {
 		interest, err := annotate.NewInterest(u.URD)
-		if asked, _ := p.asks(u); asked && err == nil { // what is wrong with one is said where it is explained
+		if asked, _ := p.Asks(u); asked && err == nil { // what is wrong with one is said where it is explained
 			ids, interests = append(ids, u.ID), append(interests, interest)
 		}
 	}

@@ -59,8 +59,8 @@ func inScope(crawl webrace.Crawl, url string) bool {
 	return err == nil && bounds.Match(url)
 }
 
-// asks reports whether the URD is asked about the URL when that is fetched, and why.
-func (r *Reach) asks(u control.URD) (bool, string) {
+// Asks reports whether the URD is asked about the URL when that is fetched, and why.
+func (r *Reach) Asks(u control.URD) (bool, string) {
 	private := "it was fetched with credentials, and is for those who gave them"
 	if r.Secret == "" {
 		private = "it was asked for by a request of a URD's own, and is for those who make it"

@@ -68,7 +68,7 @@ func TestWhoIsAskedAboutAURL(t *testing.T) {
 		"a feed that did not lead there":        {nil, "", urdOf(t, "http://a.example/", func(u *xmlschema.URD) { u.Protocol = xmlschema.ProtocolFeed }), false, "depth 1"},
 	} {
 		r := &Reach{URL: url, Secret: c.secret, Statuses: c.at}
-		if asked, why := r.asks(c.urd); asked != c.asked || !strings.Contains(why, c.why) {
+		if asked, why := r.Asks(c.urd); asked != c.asked || !strings.Contains(why, c.why) {
 			t.Errorf("%s: asked %t, %q, want %t, %q", name, asked, why, c.asked, c.why)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/simhash"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
@@ -219,7 +220,7 @@ func (r *Rematch) url(ctx context.Context, versions []objects.Version, asked []*
 	}
 	placeholders := known.placeholders()
 	for _, v := range versions {
-		document, err := read(ctx, r.Cache, v)
+		document, err := Read(ctx, r.Cache, v)
 		if errors.Is(err, objects.ErrNotFound) {
 			continue // removed meanwhile
 		}
@@ -334,15 +335,17 @@ func (s *seen) count(ctx context.Context, i *annotate.Interest, d *Stored, alert
 }
 
 // asked returns the URDs that are asked about a URL: those that a pipeline asks, and those whose crawl would
-// take it, had it ever run.
+// take it, had it ever run. What was asked for by a request that is more than a GET is for those who make it, so that
+// such a crawl takes nothing of the kind but its own start.
 func (r *Rematch) asked(url string) (asked []*Rematched, err error) {
 	known, err := r.Queues.ReachOf(r.Secret, url)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range r.Interests {
-		yes, _ := known.asks(i.Request)
-		if !yes && i.Request.Crawl.Secret == r.Secret && inScopeOf(i.Request, url) {
+		yes, _ := known.Asks(i.Request)
+		own := !urlnorm.IsMarked(url) || url == i.Request.Crawl.Start
+		if !yes && own && i.Request.Crawl.Secret == r.Secret && inScopeOf(i.Request, url) {
 			ran, err := r.Ran(i)
 			if err != nil {
 				return nil, err

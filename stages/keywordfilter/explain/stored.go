@@ -21,13 +21,9 @@ type Stored struct {
 	Parts     *selection.Document // what rules are applied to
 }
 
-// Read reads a version from the object cache.
-func Read(cache *objects.Store, version objects.Version) (*Stored, error) {
-	return read(context.Background(), cache, version)
-}
-
-// read is Read, and ends with the context's error when that ends first: a PDF may take seconds.
-func read(ctx context.Context, cache *objects.Store, version objects.Version) (*Stored, error) {
+// Read reads a version from the object cache. It ends with the context's error when that ends first: a PDF may take
+// seconds.
+func Read(ctx context.Context, cache *objects.Store, version objects.Version) (*Stored, error) {
 	body, header, err := cache.Body(version)
 	if err != nil {
 		return nil, err

@@ -64,15 +64,15 @@ func (t *Trial) try(ctx context.Context, urd *xmlschema.URD, d *webrace.Document
 		return err
 	}
 	w := Score{Interest: interest, Astray: astray(urd, asked, d.URL)}
-	text, err := w.look(ctx, parts)
+	text, err := w.Look(ctx, parts)
 	if err != nil {
 		return err
 	}
 	if interest.Selects() {
 		w.Selected = &MarkedText{Text: text}
-		w.Selected.mark(interest)
+		w.Selected.Mark(interest)
 	} else {
-		t.Whole.mark(interest)
+		t.Whole.Mark(interest)
 	}
 	if err := w.count(ctx, parts, d.Language); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (t *Trial) try(ctx context.Context, urd *xmlschema.URD, d *webrace.Document
 	return nil
 }
 
-// look returns the text that the URD looks at, and remarks on its rules. The error is that of the context.
-func (w *Score) look(ctx context.Context, d *selection.Document) (*webrace.Text, error) {
+// Look returns the text that the URD looks at, and remarks on its rules. The error is that of the context.
+func (w *Score) Look(ctx context.Context, d *selection.Document) (*webrace.Text, error) {
 	part, err := w.Part(ctx, d, selection.NewBudget())
 	if err != nil {
 		w.Remarks = []string{err.Error()}

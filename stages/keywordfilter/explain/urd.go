@@ -20,7 +20,7 @@ import (
 // URD explains what the page is worth to one URD, what its owner was told of it, and if nothing, why. Say gets it line
 // by line. [Page.LookAtParts] comes before.
 func (p *Page) URD(ctx context.Context, u control.URD, say func(format string, args ...any)) error {
-	told, err := p.told(ctx, u)
+	told, err := p.Told(ctx, u)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (p *Page) URD(ctx context.Context, u control.URD, say func(format string, a
 			say("  %s", wording.OneLine(aci.Summary))
 		}
 	}
-	asked, how := p.asks(u)
+	asked, how := p.Asks(u)
 	switch {
 	case asked:
 	case len(told) == 0:
@@ -183,9 +183,9 @@ func taken(aci control.ACI) string {
 	return "taken at " + wording.Moment(aci.Retrieved)
 }
 
-// told returns what the owner of a URD was told of the page.
-func (p *Page) told(ctx context.Context, u control.URD) (told []control.ACI, err error) {
-	for aci, err := range p.control.ACIs(ctx, control.Filter{URD: u.ID, URL: p.URL}) {
+// Told returns what the owner of a URD was told of the page.
+func (p *Page) Told(ctx context.Context, u control.URD) (told []control.ACI, err error) {
+	for aci, err := range p.control.ACIs(ctx, control.Filter{Owner: u.Owner, URD: u.ID, URL: p.URL}) {
 		if err != nil {
 			return nil, err
 		}
@@ -239,7 +239,7 @@ func (p *Page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 	var last *objects.Version
 	origins, placeholders := p.origins(), p.placeholders()
 	for _, v := range versions[max(0, len(versions)-match.MostBaselineVersions-1):] {
-		d, err := read(ctx, p.cache, v)
+		d, err := Read(ctx, p.cache, v)
 		if err != nil {
 			if err = unlessGone(err); err != nil {
 				return why, nil, err

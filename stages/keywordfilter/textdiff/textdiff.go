@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/normalform"
 )
 
@@ -23,6 +24,29 @@ func Lines(t *webrace.Text) []string {
 	lines := make([]string, len(t.Blocks))
 	for i, b := range t.Blocks {
 		lines[i] = string(t.Slice(b))
+	}
+	return lines
+}
+
+// Texts returns what turns the lines of a text into those of another, in the form in which they are compared: those
+// that make nothing new, as the date of a feed, are equal, and so are leaves of JSON that merely have another number in
+// their list, unless nothing else differs.
+func Texts(texts [2]*webrace.Text, lines [2][]string, json bool) (changes []Change, minimal bool) {
+	if json {
+		changes, minimal = Diff(forms(texts[0], formats.WithoutIndexes(lines[0])), forms(texts[1], formats.WithoutIndexes(lines[1])))
+	}
+	if len(changes) == 0 { // also of lists of JSON that have one another's elements
+		changes, minimal = Diff(forms(texts[0], lines[0]), forms(texts[1], lines[1]))
+	}
+	return changes, minimal
+}
+
+func forms(t *webrace.Text, lines []string) []string {
+	lines = Forms(lines)
+	for i, b := range t.Blocks {
+		if b.Aside {
+			lines[i] = "\x00"
+		}
 	}
 	return lines
 }
