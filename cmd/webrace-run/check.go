@@ -19,6 +19,7 @@ import (
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/finding"
+	"github.com/webrace/webrace/stages/portal"
 	"github.com/webrace/webrace/stages/writefile/writable"
 	"github.com/webrace/webrace/storage"
 )
@@ -237,6 +238,12 @@ func (r *probedDir) resources() *pipeline.Resources {
 			return nil, fmt.Errorf("the data directory is in use: %w", pipeline.ErrUntried)
 		}
 		return r.stores.Control()
+	})
+	pipeline.Provide[portal.OpenReader](resources, func() (portal.Reader, error) {
+		if r.inUse {
+			return nil, fmt.Errorf("the data directory is in use: %w", pipeline.ErrUntried)
+		}
+		return openPortalReader(r.stores.Dir, asConfigured{})
 	})
 	return resources
 }

@@ -41,7 +41,7 @@ func (l *launch) fitsCluster() error {
 // partitions. The function that is returned closes what they have.
 func (l *launch) sessions(ctx context.Context, p *process, dir *storage.Dir) (func(), error) {
 	if l.config.Cluster == nil {
-		p.sessions, p.commands = []*session{{dir: dir}}, storecmd.Answer(dir)
+		p.sessions, p.commands = []*session{{dir: dir, configured: l.asConfigured()}}, storecmd.Answer(dir)
 		return func() {}, nil
 	}
 	n := &node{launch: l}
@@ -136,7 +136,7 @@ func (n *node) openPartition(place cli.Place, p int, store *control.Store, optio
 	}
 	first := len(n.parts) == 0
 	n.parts = append(n.parts, &session{
-		name: cli.PartitionName(p), dir: dir, commands: storecmd.Answer(dir),
+		name: cli.PartitionName(p), dir: dir, configured: n.asConfigured(), commands: storecmd.Answer(dir),
 		elsewhere: func(name string, s pipeline.Spec) bool {
 			return s.Once && n.partitionOf(name) != p || s.PerProcess && !first
 		},

@@ -8,6 +8,7 @@ import (
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/stages/portal"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/xmlschema/httprequest"
@@ -18,6 +19,8 @@ type session struct {
 	name string // among those of its process; "" if that has no other
 	dir  *storage.Dir
 	runs []*pipeline.Run // in the order of their names in the command
+
+	configured asConfigured // for what is looked up for people
 
 	commands func(context.Context, remote.Call) int // runs those of webrace-store over dir alone; nil: the process does
 
@@ -65,6 +68,7 @@ func (s *session) resources() *pipeline.Resources {
 	pipeline.Provide[pipeline.OpenStates](r, func() (pipeline.States, error) { return s.dir.States() })
 	pipeline.Provide[credentials.Open](r, func() (credentials.Source, error) { return s.dir.Control() })
 	pipeline.Provide[httprequest.Open](r, func() (httprequest.Source, error) { return s.dir.Control() })
+	pipeline.Provide[portal.OpenReader](r, func() (portal.Reader, error) { return openPortalReader(s.dir, s.configured) })
 	if s.here != nil {
 		pipeline.Provide(r, s.here)
 		pipeline.Provide[frontier.OpenElsewhere](r, s.rest)

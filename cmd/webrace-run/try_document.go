@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -65,13 +66,21 @@ func (s *source) document(c *cobra.Command, globals *cli.Globals) (*triedDocumen
 	if err != nil {
 		return nil, err
 	}
-	if d.Result, err = extract.Document(d.body, d.sentAs, cmp.Or(d.url, s.address(d)), extract.Options{}); err != nil {
+	if err := d.read(c.Context(), cmp.Or(d.url, s.address(d))); err != nil {
 		return nil, err
+	}
+	return d, nil
+}
+
+// read reads the text, as of a document at that URL.
+func (d *triedDocument) read(ctx context.Context, url string) (err error) {
+	if d.Result, err = extract.DocumentContext(ctx, d.body, d.sentAs, url, extract.Options{}); err != nil {
+		return err
 	}
 	if d.Robots(d.header, extract.Robot{}).NoIndex {
 		d.notes = append(d.notes, "it asks robots not to keep it (noindex), and a crawl leaves it out: normalize.obey_robots=false keeps it")
 	}
-	return d, nil
+	return nil
 }
 
 // receive gets the document as it is.
@@ -91,14 +100,19 @@ func (s *source) receive(c *cobra.Command, globals *cli.Globals) (*triedDocument
 	if err != nil {
 		return nil, err
 	}
+	return newTriedDocument(url, got, notes), nil
+}
+
+// newTriedDocument makes one of what was got when a URL was asked for. Its text is not read yet.
+func newTriedDocument(asked string, got *webrace.Document, notes []string) *triedDocument {
 	if why := got.Header.Get(webrace.UndecodedField); why != "" {
 		notes = append(notes, "its body is not all decoded: "+why)
 	}
 	at, _ := urlnorm.CutMark(got.URL)
 	return &triedDocument{
-		name: at, url: at, asked: url, body: got.Body, header: got.Header, sentAs: extract.ContentType(got.Header, got.MediaType),
+		name: at, url: at, asked: asked, body: got.Body, header: got.Header, sentAs: extract.ContentType(got.Header, got.MediaType),
 		at: got.At, truncated: got.Truncated, rendered: got.Rendered, notes: notes,
-	}, nil
+	}
 }
 
 // asDocument returns it as the stage normalize would pass it on.

@@ -24,14 +24,8 @@ func (s *source) get(c *cobra.Command, globals *cli.Globals, url string, f fetch
 	if s.secret != "" {
 		way.secret = s.secret
 	}
-	request := webrace.Request{URL: urlnorm.Marked(url, way.request.Mark()), Secret: way.secret}
-	lent := new(pipeline.Resources)
-	pipeline.Provide[httprequest.Open](lent, func() (httprequest.Source, error) { return way, nil })
-	names := way.secrets()
-	if way.request != nil || len(names) > 0 {
-		request.Reach = []webrace.Reach{{Crawl: "try"}}
-	}
-	if len(names) > 0 {
+	var secrets *control.Store
+	if names := way.secrets(); len(names) > 0 {
 		stores, err := globals.OpenExisting()
 		if err != nil && s.secret == "" {
 			return nil, nil, fmt.Errorf("URD %s asks with the secret %s: %w", way.urd, suggest.And(names), err)
@@ -40,11 +34,9 @@ func (s *source) get(c *cobra.Command, globals *cli.Globals, url string, f fetch
 			return nil, nil, err
 		}
 		defer func() { err = errors.Join(err, stores.Close()) }()
-		secrets, err := stores.Control()
-		if err != nil {
+		if secrets, err = stores.Control(); err != nil {
 			return nil, nil, err
 		}
-		pipeline.Provide[credentials.Open](lent, func() (credentials.Source, error) { return beginningAt{secrets, url}, nil })
 	}
 	if way.request != nil {
 		notes = append(notes, fmt.Sprintf("it was asked for by %s, as URD %s says", way.method(), way.urd))
@@ -52,6 +44,7 @@ func (s *source) get(c *cobra.Command, globals *cli.Globals, url string, f fetch
 	if u := way.unused; u != nil {
 		notes = append(notes, fmt.Sprintf("it was asked for without the credentials %s of URD %s: --secret %[1]s sends them", u.Secret, u.ID))
 	}
+	request, lent := way.lend(url, secrets)
 	fetcher, err := fetch.NewSingle(f, lent)
 	if err != nil {
 		return nil, nil, err
@@ -79,6 +72,20 @@ func (s *source) get(c *cobra.Command, globals *cli.Globals, url string, f fetch
 		notes = append(notes, more...)
 	}
 	return d, notes, c.Context().Err()
+}
+
+// lend returns the request for a URL, and what fetch is lent to make it: secrets come from there, where some are named.
+func (w wayToAsk) lend(url string, secrets *control.Store) (webrace.Request, *pipeline.Resources) {
+	request := webrace.Request{URL: urlnorm.Marked(url, w.request.Mark()), Secret: w.secret}
+	lent := new(pipeline.Resources)
+	pipeline.Provide[httprequest.Open](lent, func() (httprequest.Source, error) { return w, nil })
+	if w.request != nil || len(w.secrets()) > 0 {
+		request.Reach = []webrace.Reach{{Crawl: "try"}}
+	}
+	if len(w.secrets()) > 0 {
+		pipeline.Provide[credentials.Open](lent, func() (credentials.Source, error) { return beginningAt{secrets, url}, nil })
+	}
+	return request, lent
 }
 
 // rendered returns what the stage would pass on, and what is to be said about it.
