@@ -18,6 +18,7 @@ var inboxRoutes = []route{
 	{pattern: "GET /new", own: showWhetherNew},
 	{pattern: "POST /marks", own: markSome},
 	{pattern: "GET /a/{seq}", own: showItem, section: "inbox", program: true},
+	{pattern: "GET /a/{seq}/page", own: giveRaw},
 	{pattern: "POST /a/{seq}", own: markItem},
 }
 

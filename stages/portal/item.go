@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -23,6 +25,18 @@ type itemPage struct {
 	Why       []whyRow
 	Also      []xmlschema.Mirror
 	More      int // further documents of the same text
+
+	Reading *Reading
+	Before  []versionRow
+	Unread  string // why there is no text of the stored version; empty if there is
+}
+
+// versionRow is a stored version in a list.
+type versionRow struct {
+	Number int
+	When   string
+	Size   int64
+	Shown  bool // it is the one that the annotation speaks of
 }
 
 // whyRow is what one keyword added to a relevance.
@@ -59,7 +73,79 @@ func showItem(v *visit, mine control.Owned) error {
 		titles[i.URD] = titleOf(u)
 	}
 	p := v.itemPage(i, titles)
+	if err := v.read(&p, i.ACI, u.URD); err != nil {
+		return err
+	}
 	return v.showTitled(http.StatusOK, "item", p.Title, p)
+}
+
+// read adds the stored version that an annotation speaks of. Where that is gone, it says so.
+func (v *visit) read(p *itemPage, a control.ACI, u *xmlschema.URD) error {
+	reader, err := v.tools.open()
+	if err != nil || reader == nil {
+		return err
+	}
+	p.Reading, err = reader.Read(v.r.Context(), a, u)
+	var gone *GoneError
+	switch {
+	case errors.As(err, &gone):
+		p.Reading, p.Unread = nil, text("item.gone")
+		return nil
+	case err != nil:
+		return err
+	}
+	for _, version := range p.Reading.Versions {
+		p.Before = append(p.Before, versionRow{version.Number, v.moment(version.At), version.Size, version.Number == p.Reading.Number})
+	}
+	return nil
+}
+
+// giveRaw gives the stored version as it was received: to be saved, and not to be shown, for anything may be in it.
+func giveRaw(v *visit, mine control.Owned) error {
+	seq, err := v.number("seq")
+	if err != nil {
+		return err
+	}
+	i, err := mine.Item(v.r.Context(), seq)
+	if err != nil {
+		return err
+	}
+	reader, err := v.tools.open()
+	if err != nil {
+		return err
+	}
+	if reader == nil {
+		return control.ErrNotFound
+	}
+	contentType, body, err := reader.Raw(v.r.Context(), i.ACI)
+	if errors.As(err, new(*GoneError)) {
+		return refuse(http.StatusGone, "item.gone")
+	}
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	h := v.w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", fmt.Sprintf("%d%s", seq, extensionOf(contentType))))
+	_, _ = io.Copy(v.w, body) // who went away does not read it
+	return nil
+}
+
+// extensionOf returns how the name of a file of a type ends; nothing for one that is not known.
+func extensionOf(contentType string) string {
+	mediaType, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return ""
+	}
+	if mediaType == "text/html" {
+		return ".html" // of several that there are
+	}
+	endings, err := mime.ExtensionsByType(mediaType)
+	if err != nil || len(endings) == 0 {
+		return ""
+	}
+	return endings[0]
 }
 
 func (v *visit) itemPage(i control.InboxItem, titles map[string]string) itemPage {

@@ -3,6 +3,7 @@ package portal
 import (
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
@@ -31,6 +32,7 @@ type tools struct {
 	passwords *hasher
 	limits    *limits
 	mail      func(*visit, *delivery.Message) error
+	open      OpenReader // nil readers look into nothing
 	now       func() time.Time
 }
 
@@ -41,7 +43,7 @@ func newSite(o Options, env *pipeline.Env, store *control.Store, mail mailer) (*
 	}
 	t := &tools{
 		options: o, env: env, base: base, secure: base.Scheme == "https" || o.CertFile != "",
-		passwords: newHasher(), limits: newLimits(), now: time.Now,
+		passwords: newHasher(), limits: newLimits(), now: time.Now, open: opener(env),
 		mail: func(v *visit, m *delivery.Message) error { return mail(v.r.Context(), m) },
 	}
 	t.sessions = newSessions(store, t.secure)
@@ -55,6 +57,15 @@ func newSite(o Options, env *pipeline.Env, store *control.Store, mail mailer) (*
 		s.mux.Handle(r.pattern, s.handler(r))
 	}
 	return s, nil
+}
+
+// opener returns what opens the reader that the program lends; of a program that lends none, it opens none.
+func opener(env *pipeline.Env) OpenReader {
+	open, err := pipeline.Resource[OpenReader](env)
+	if err != nil {
+		return func() (Reader, error) { return nil, nil }
+	}
+	return sync.OnceValues(open)
 }
 
 // at says where the application listens, which is where people reach it if nothing else is said.
