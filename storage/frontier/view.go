@@ -20,8 +20,8 @@ type viewed struct {
 }
 
 // View calls f with the queue of a pipeline: the one that is open, or else one that is opened for the
-// call, with these options, and for calls that come meanwhile. What f learns of a queue in use is as of its last commit.
-// A pipeline that never had a queue is refused.
+// call, with these options, and for calls that come meanwhile. What f learns of a queue in use is as of its last
+// commit. A pipeline that never had a queue is refused.
 func (s *Store) View(pipeline string, o QueueOptions, f func(*Queue) error) (err error) {
 	names, err := s.Pipelines()
 	if err != nil {

@@ -229,7 +229,7 @@ func TestReadingEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// What another asked for by a request that is more than a GET is nothing to a crawl that never ran, though it would lead
+// What another asked for by a request that is more than a GET is nothing to a crawl that never ran, though it lies
 // within the scope of that; unless it makes the same request.
 func TestADraftIsShownNoAnswersToRequestsOfOthers(t *testing.T) {
 	t.Parallel()
