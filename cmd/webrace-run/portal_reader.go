@@ -42,8 +42,8 @@ func (c asConfigured) fetching() (fetch.Options, error) {
 	return options, err
 }
 
-// portalReader looks into a data directory for the people of the portal, with the engines of try, rematch and explain. Of
-// a cluster it sees the partition that its session has, and no other.
+// portalReader looks into a data directory for the people of the portal, with the engines of try, rematch and explain.
+// Of a cluster it sees the partition that its session has, and no other.
 type portalReader struct {
 	asConfigured
 	dir     *storage.Dir

@@ -21,8 +21,8 @@ type OpenReader func() (Reader, error)
 // credentials is shown, what the credentials that the URD names show, and what the URD's own request gives. Credentials
 // that the owner may not use are a [control.ForbiddenSecretError].
 //
-// A URD that is tried or matched again need not be stored. It is taken for one of the given owner, whoever it names, and
-// for an active one.
+// A URD that is tried or matched again need not be stored. It is taken for one of the given owner, whoever it names,
+// and for an active one.
 type Reader interface {
 	// Try fetches the start of a URD as its crawl would, and judges it as a document that its owner has not seen. A URD
 	// without a start is an [ErrNoStart], and a document that could not be had a [FetchError].
