@@ -31,6 +31,7 @@ type Decoder struct {
 	ended  bool           // nothing more can be read
 	opened bool
 	root   *node // that Root has read; nil if it was not asked
+	item   *node // that was yielded last
 	rooted bool  // the root's start tag was read
 
 	errs  Problems
@@ -90,6 +91,14 @@ func (d *Decoder) URDs() iter.Seq[*URD] { return items(d, "urd", bindURD) }
 // ACIs yields the annotations of a document of either one or many, as URDs does for requests.
 func (d *Decoder) ACIs() iter.Seq[*ACI] { return items(d, "aci", bindACI) }
 
+// Place returns where the item begins that URDs or ACIs yielded last, and its path, as a [Problem] has them.
+func (d *Decoder) Place() (line, column int, path string) {
+	if d.item == nil {
+		return 0, 0, ""
+	}
+	return d.item.at.line, d.item.at.column, d.item.path()
+}
+
 // URD reads a document that is one request.
 func (d *Decoder) URD() (*URD, error) { return single(d, "urd", bindURD) }
 
@@ -134,7 +143,7 @@ func items[T any](d *Decoder, kind string, bind func(*binding) *T) iter.Seq[*T] 
 		}
 		d.checkListAttributes(root)
 		nth := 0
-		for item := d.item(root); item != nil; item = d.item(root) {
+		for item := d.nextItem(root); item != nil; item = d.nextItem(root) {
 			d.refuseText(root)
 			root.text = root.text[:0]
 			if item.name != kind {
@@ -162,6 +171,7 @@ func each[T any](d *Decoder, item *node, bind func(*binding) *T, yield func(*T) 
 	if len(d.errs) > before {
 		return !d.ended
 	}
+	d.item = item
 	return yield(value)
 }
 
@@ -243,8 +253,8 @@ func upgradeName(name string) string {
 	return name
 }
 
-// item reads the next child of the root whole; nil at the end.
-func (d *Decoder) item(root *node) *node {
+// nextItem reads the next child of the root whole; nil at the end.
+func (d *Decoder) nextItem(root *node) *node {
 	n := d.next(root)
 	if n == nil || !d.children(n, true) {
 		return nil

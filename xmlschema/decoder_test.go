@@ -149,6 +149,23 @@ func TestWhatIsRightIsYieldedAndWhatIsWrongReported(t *testing.T) {
 	}
 }
 
+func TestThePlaceIsThatOfWhatWasYielded(t *testing.T) {
+	t.Parallel()
+	d := NewDecoder(strings.NewReader("<urds xmlns='urn:webrace:1'>\n <urd owner='a'><uri>http://a.example/</uri></urd><urd/>\n\n  <!-- x --><urd owner='b'><uri>http://b.example/</uri></urd></urds>"))
+	var got []string
+	place := func() {
+		line, column, path := d.Place()
+		got = append(got, fmt.Sprintf("%d:%d %s", line, column, path))
+	}
+	place()
+	for range d.URDs() {
+		place()
+	}
+	if want := []string{"0:0 ", "2:2 /urds/urd[1]", "4:13 /urds/urd[3]"}; !slices.Equal(got, want) {
+		t.Errorf("places %q, want %q", got, want)
+	}
+}
+
 func TestManyProblemsEndTheReading(t *testing.T) {
 	t.Parallel()
 	d := NewDecoder(endless(`<urds xmlns="urn:webrace:1">`, "<urd/>"))

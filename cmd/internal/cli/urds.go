@@ -1,45 +1,52 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
+	"github.com/webrace/webrace/xmlschema/urdimport"
 )
 
 // ReadURDs reads a document of URDs, all or none: one problem refuses the file. A URD that names no owner gets the
 // given one; without one it is refused, as is one that nothing would serve.
 func (g *Globals) ReadURDs(r io.Reader, name, owner string) (urds []*xmlschema.URD, warnings []string, err error) {
-	decoder := g.NewURDDecoder(r, name, func(u *xmlschema.URD) []xmlschema.Fault {
-		if u.Owner = cmp.Or(u.Owner, owner); u.Owner == "" {
-			return []xmlschema.Fault{{Message: fmt.Sprintf("the URD of %s names no owner: give one by --owner", u.URI)}}
-		}
-		return nil
+	read, err := urdimport.Read(r, urdimport.Options{
+		Name: name, Format: urdimport.XML, Defaults: urdimport.Defaults{Owner: owner}, Check: g.checkOwned,
 	})
-	urds = slices.Collect(decoder.URDs())
-	if err := decoder.Err(); err != nil {
+	if err != nil {
 		return nil, nil, Wrong(err)
 	}
-	for _, w := range decoder.Warnings() {
-		warnings = append(warnings, w.String())
+	if problems := read.Problems(); len(problems) > 0 {
+		return nil, nil, Wrong(problems)
 	}
-	return urds, warnings, nil
+	for _, e := range read.Entries {
+		for _, w := range e.Warnings {
+			warnings = append(warnings, w.String())
+		}
+	}
+	return read.URDs(), warnings, nil
 }
 
-// NewURDDecoder returns a decoder of a document of URDs that refuses what could be stored and would do nothing: what
-// nothing serves, starts at which no crawl can begin, interests that no page can meet; and what more finds.
-func (g *Globals) NewURDDecoder(r io.Reader, name string, more func(*xmlschema.URD) []xmlschema.Fault) *xmlschema.Decoder {
-	return xmlschema.NewDecoder(r, xmlschema.Name(name), xmlschema.Check(func(u *xmlschema.URD) []xmlschema.Fault {
-		faults := append(more(u), unserved(u, g.chooses)...)
-		if len(faults) == 0 {
-			faults = startFaults(u)
-		}
-		return append(append(faults, interestFaults(u)...), whenFaults(u)...)
-	}))
+// checkOwned finds what CheckURD does, and that a URD names no owner.
+func (g *Globals) checkOwned(u *xmlschema.URD) []xmlschema.Fault {
+	var faults []xmlschema.Fault
+	if u.Owner == "" {
+		faults = append(faults, xmlschema.Fault{Message: fmt.Sprintf("the URD of %s names no owner: give one by --owner", u.URI)})
+	}
+	return append(faults, g.CheckURD(u)...)
+}
+
+// CheckURD finds what could be stored and would do nothing: what nothing serves, starts at which no crawl can begin,
+// interests that no page can meet.
+func (g *Globals) CheckURD(u *xmlschema.URD) []xmlschema.Fault {
+	faults := unserved(u, g.chooses)
+	if len(faults) == 0 {
+		faults = startFaults(u)
+	}
+	return append(append(faults, interestFaults(u)...), whenFaults(u)...)
 }
 
 // startFaults returns why no crawl can begin where the URD asks for it.

@@ -3,14 +3,15 @@ package storecmd
 import (
 	"bufio"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/cmd/internal/urdimport"
 	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
+	"github.com/webrace/webrace/xmlschema/urdimport"
 )
 
 // importFlags determine how a file is read.
@@ -62,10 +63,10 @@ func (f *importFlags) read(c *cobra.Command, globals *cli.Globals, path string) 
 		return nil, err
 	}
 	defer file.Close()
-	in := bufio.NewReader(file)
+	in := bufio.NewReaderSize(file, urdimport.DetectBytes)
 	format := f.format
 	if format == "" {
-		head, _ := in.Peek(4096) // an error is met again
+		head, _ := in.Peek(urdimport.DetectBytes) // an error is met again
 		if format = urdimport.Detect(head); format != urdimport.XML {
 			note(c, "%s: taken for %s; --format says otherwise", name, formatNames[format])
 		}
@@ -117,20 +118,43 @@ func (f *importFlags) foreign(c *cobra.Command, in io.Reader, name, format strin
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}
-	r, err := urdimport.Read(in, format, urdimport.Defaults{
-		Owner: f.owner, Timing: f.timing, At: at, Depth: f.depth, Feeds: f.feedDepth(c), Keywords: keywords,
+	r, err := urdimport.Read(in, urdimport.Options{
+		Name: name, Format: format, Check: checkInterest,
+		Defaults: urdimport.Defaults{Owner: f.owner, Timing: f.timing, At: at, Depth: f.depth, Feeds: f.feedDepth(c), Keywords: keywords},
 	})
 	if err != nil {
 		return nil, cli.Wrongf("%s: %w", name, err)
 	}
-	for _, w := range r.Warnings {
-		note(c, "%s: warning: %s", name, w)
+	problems := noteEntries(c, name, r.Entries)
+	if problems > 0 && !f.skipBad {
+		return nil, cli.Wrongf("%s: %s, and nothing was stored; --skip-bad stores the others", name, wording.Count(problems, "problem"))
 	}
-	for _, p := range r.Problems {
-		note(c, "%s: %s", name, p)
+	return r.URDs(), nil
+}
+
+// checkInterest refuses what no page can meet. What is probably not meant of an interest is not said of other programs'.
+func checkInterest(u *xmlschema.URD) []xmlschema.Fault {
+	if _, err := cli.CheckInterest(u); err != nil {
+		return []xmlschema.Fault{{About: "keywords", Message: err.Error()}}
 	}
-	if len(r.Problems) > 0 && !f.skipBad {
-		return nil, cli.Wrongf("%s: %s, and nothing was stored; --skip-bad stores the others", name, wording.Count(len(r.Problems), "problem"))
+	return nil
+}
+
+// noteEntries notes what is to be said of the entries of a file, and returns how many problems they have.
+func noteEntries(c *cobra.Command, name string, entries []urdimport.Entry) (problems int) {
+	for _, e := range entries {
+		for _, w := range e.Warnings {
+			note(c, "%s: warning: %s: %s", name, e.Place(), w.Message)
+		}
+		if len(e.Lost) > 0 {
+			note(c, "%s: warning: %s: %.200s: not taken over: %s", name, e.Place(), e.URI, strings.Join(e.Lost, ", "))
+		}
 	}
-	return r.URDs, nil
+	for _, e := range entries {
+		for _, p := range e.Problems {
+			note(c, "%s: %s: %s", name, e.Place(), p.Message)
+		}
+		problems += len(e.Problems)
+	}
+	return problems
 }

@@ -31,12 +31,12 @@ func lintURDs(c *cobra.Command, globals *cli.Globals, path string) error {
 	}
 	defer file.Close()
 	ownerless := 0
-	decoder := globals.NewURDDecoder(file, name, func(u *xmlschema.URD) []xmlschema.Fault {
+	decoder := xmlschema.NewDecoder(file, xmlschema.Name(name), xmlschema.Check(func(u *xmlschema.URD) []xmlschema.Fault {
 		if u.Owner == "" {
 			ownerless++
 		}
-		return nil
-	})
+		return globals.CheckURD(u)
+	}))
 	what, read := "URD", 0
 	switch decoder.Root() {
 	case "acis", "aci":

@@ -13,7 +13,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -97,7 +96,7 @@ func (r *reader) changeDetection(content []byte) error {
 	otherwise := b.Settings.Requests
 	otherwise.Windows.Timezone = cmp.Or(otherwise.Windows.Timezone, b.Settings.Application.Default, b.Settings.Application.Timezone)
 	for _, id := range slices.Sorted(maps.Keys(b.Watching)) {
-		if err := r.watch(b.Watching[id], otherwise, tags, Note{Path: prefix + name(id)}); err != nil {
+		if err := r.watch(b.Watching[id], otherwise, tags, Entry{Path: prefix + name(id)}); err != nil {
 			return err
 		}
 	}
@@ -135,20 +134,21 @@ func placed(content []byte, err error) error {
 	return fmt.Errorf("%d:%d: %w", bytes.Count(before, []byte("\n"))+1, column, err)
 }
 
-func (r *reader) watch(raw json.RawMessage, otherwise schedule, tags map[string]string, at Note) error {
+func (r *reader) watch(raw json.RawMessage, otherwise schedule, tags map[string]string, e Entry) error {
 	var w watch
 	var fields map[string]json.RawMessage
 	if err := errors.Join(json.Unmarshal(raw, &w), json.Unmarshal(raw, &fields)); err != nil || w.URL == "" {
-		at.Message = "this is no watch: it has no url"
+		message := "this is no watch: it has no url"
 		if err != nil {
-			at.Message = "this is no watch: a field has a value of another type"
+			message = "this is no watch: a field has a value of another type"
 		}
-		r.Problems = append(r.Problems, at)
-		return nil
+		e.URI = w.URL
+		e.Problems = xmlschema.Problems{r.problem(e, xmlschema.Fault{Message: message})}
+		return r.enter(e)
 	}
 	u := r.urd(w.URL)
 	u.Paused = w.Paused
-	keywords, lost := triggers(w.Trigger)
+	keywords, lost := r.triggers(u, w.Trigger)
 	lost = append(lost, w.mark(u, tags)...)
 	lost = append(lost, w.when(u, otherwise)...)
 	for _, name := range unmapped {
@@ -158,15 +158,8 @@ func (r *reader) watch(raw json.RawMessage, otherwise schedule, tags map[string]
 	}
 	lost = append(lost, w.rules(u)...)
 	lost = append(lost, w.request(u)...)
-	lost = append(lost, w.odd()...)
-	known := len(r.URDs)
-	if err := r.add(u, keywords, at); err != nil {
-		return err
-	}
-	if len(lost) > 0 && len(r.URDs) > known {
-		r.warn(at, "%.200s: not taken over: %s", w.URL, strings.Join(lost, ", "))
-	}
-	return nil
+	e.Lost = append(lost, w.odd()...)
+	return r.add(e, u, keywords)
 }
 
 // when sets how often, or when, the source of a watch is asked.
@@ -196,11 +189,6 @@ func (w watch) when(u *xmlschema.URD, otherwise schedule) (lost []string) {
 // unknownInterval is how often changedetection.io looks at a page where nothing sets that.
 const unknownInterval = 3 * time.Hour
 
-func (r *reader) warn(at Note, format string, args ...any) {
-	at.Message = fmt.Sprintf(format, args...)
-	r.Warnings = append(r.Warnings, at)
-}
-
 // odd returns what a watch does in another way than a URD.
 func (w watch) odd() (lost []string) {
 	if w.Processor != "" && w.Processor != "text_json_diff" {
@@ -217,21 +205,29 @@ func (w watch) odd() (lost []string) {
 
 // triggers makes keywords of the texts that a watch waits for, of which any will do. Regular expressions,
 // which are between slashes, and what no page can be matched with, are lost.
-func triggers(texts []string) (keywords []xmlschema.Keyword, lost []string) {
+func (r *reader) triggers(u *xmlschema.URD, texts []string) (keywords []xmlschema.Keyword, lost []string) {
 	for _, text := range texts {
 		text = strings.TrimSpace(text)
 		if text == "" {
 			continue
 		}
 		k := xmlschema.Keyword{Key: text}
-		_, err := cli.CheckInterest(&xmlschema.URD{Keywords: xmlschema.NewKeywords(k)})
-		if strings.HasPrefix(text, "/") || err != nil {
+		if strings.HasPrefix(text, "/") || r.useless(u, k) {
 			lost = append(lost, fmt.Sprintf("trigger_text %.80q", text))
 			continue
 		}
 		keywords = append(keywords, k)
 	}
 	return keywords, lost
+}
+
+// useless reports whether the caller would refuse a keyword, were it the only one of a request.
+func (r *reader) useless(u *xmlschema.URD, k xmlschema.Keyword) bool {
+	alone := *u
+	alone.Keywords = xmlschema.NewKeywords(k)
+	return slices.ContainsFunc(r.check(&alone), func(f xmlschema.Fault) bool {
+		return !f.Warning && strings.HasPrefix(f.About, "keywords")
+	})
 }
 
 // isSet reports whether a field has a value that is not empty.

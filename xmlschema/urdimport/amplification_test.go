@@ -17,6 +17,7 @@ func TestAmplification(t *testing.T) {
 		testutil.Construct
 	}{
 		{URLs, repeated("lines", "", "#\n", "")},
+		{URLs, repeated("entries", "", "x\n", "")},
 		{OPML, repeated("outlines without anything", opml, "<outline/>", "</body></opml>")},
 		{OPML, repeated("outlines in outlines", opml, times("<outline>", 50)+times("</outline>", 50), "</body></opml>")},
 		{OPML, repeated("attributes", opml+"<outline", " a%d=''", "/></body></opml>")},
@@ -26,7 +27,7 @@ func TestAmplification(t *testing.T) {
 		{ChangeDetection, repeated("objects in a watch", `{"a":{"b":[`, `{"":1},`, "1]}}")},
 	} {
 		testutil.Amplify(t, c.Construct, func(body []byte) bool {
-			_, err := Read(bytes.NewReader(body), c.format, Defaults{})
+			_, err := Read(bytes.NewReader(body), Options{Format: c.format, Most: 50_000}) // of strangers, whose entries are counted
 			return err != nil
 		})
 	}

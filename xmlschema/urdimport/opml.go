@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/webrace/webrace/internal/xmltoken"
 	"github.com/webrace/webrace/xmlschema"
@@ -43,7 +42,7 @@ func (r *reader) opml(content []byte) error {
 			if t.Name.Local != "outline" {
 				continue
 			}
-			folder, err := r.outline(t, folders, Note{Line: line, Column: column})
+			folder, err := r.outline(t, folders, Entry{Line: line, Column: column})
 			if err != nil {
 				return err
 			}
@@ -59,7 +58,7 @@ func (r *reader) opml(content []byte) error {
 }
 
 // outline reads one outline within folders, and returns its name if it is a folder.
-func (r *reader) outline(t xml.StartElement, folders []string, at Note) (folder string, err error) {
+func (r *reader) outline(t xml.StartElement, folders []string, e Entry) (folder string, err error) {
 	attributes := map[string]string{}
 	for _, a := range t.Attr {
 		attributes[a.Name.Local] = a.Value
@@ -72,26 +71,13 @@ func (r *reader) outline(t xml.StartElement, folders []string, at Note) (folder 
 	}
 	u := r.urd(start)
 	if feed != "" {
-		u.Protocol, u.Depth = xmlschema.ProtocolFeed, r.defaults.Feeds
+		u.Protocol, u.Depth = xmlschema.ProtocolFeed, r.options.Defaults.Feeds
 		u.Scope = xmlschema.ScopeAny // entries lie where they like
 	}
 	u.Title = titleOf(name)
-	var lost []string
-	u.Labels, lost = labelsOf(folders)
-	known := len(r.URDs)
-	if err := r.add(u, nil, at); err != nil {
-		return "", err
+	u.Labels, e.Lost = labelsOf(folders)
+	for i, name := range e.Lost {
+		e.Lost[i] = fmt.Sprintf("folder %.80q", name)
 	}
-	if len(lost) > 0 && len(r.URDs) > known {
-		r.warn(at, "%.200s: not taken over: %s", start, folderList(lost))
-	}
-	return "", nil
-}
-
-func folderList(names []string) string {
-	var all []string
-	for _, name := range names {
-		all = append(all, fmt.Sprintf("folder %.80q", name))
-	}
-	return strings.Join(all, ", ")
+	return "", r.add(e, u, nil)
 }

@@ -2,6 +2,7 @@ package urdimport
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,16 +14,28 @@ import (
 
 func read(t *testing.T, format, content string) *Result {
 	t.Helper()
-	r, err := Read(strings.NewReader(content), format, Defaults{Owner: "eleni", Depth: 1, Feeds: 2, Timing: time.Hour})
+	r, err := Read(strings.NewReader(content), Options{
+		Name: "file", Format: format, Check: refuseMarks, Defaults: Defaults{Owner: "eleni", Depth: 1, Feeds: 2, Timing: time.Hour},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// said writes what requests hold, and the notes.
+// refuseMarks is what a caller may find: a keyword of exclamation marks, and, as a warning, one of question marks.
+func refuseMarks(u *xmlschema.URD) (faults []xmlschema.Fault) {
+	for k := range u.Keywords.All() {
+		if mark := strings.Trim(k.Key, "!?"); mark == "" {
+			faults = append(faults, xmlschema.Fault{About: "keywords", Key: k.Key, Message: "no page says " + k.Key, Warning: k.Key[0] == '?'})
+		}
+	}
+	return faults
+}
+
+// said writes what requests hold, and what is to be said of entries, with their places.
 func said(r *Result) (urds, problems, warnings []string) {
-	for _, u := range r.URDs {
+	for _, u := range r.URDs() {
 		s := fmt.Sprintf("%s %s %v", u.Protocol, u.URI, u.Timing)
 		if u.Title != "" {
 			s += fmt.Sprintf(" %q", u.Title)
@@ -38,11 +51,16 @@ func said(r *Result) (urds, problems, warnings []string) {
 		}
 		urds = append(urds, s)
 	}
-	for _, n := range r.Problems {
-		problems = append(problems, n.String())
-	}
-	for _, n := range r.Warnings {
-		warnings = append(warnings, n.String())
+	for _, e := range r.Entries {
+		for _, p := range e.Problems {
+			problems = append(problems, e.Place()+": "+p.Message)
+		}
+		for _, w := range e.Warnings {
+			warnings = append(warnings, e.Place()+": "+w.Message)
+		}
+		if len(e.Lost) > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s: %s: not taken over: %s", e.Place(), e.URI, strings.Join(e.Lost, ", ")))
+		}
 	}
 	return urds, problems, warnings
 }
@@ -96,7 +114,7 @@ func TestNamesThatAreLong(t *testing.T) {
 	if len(warnings) != 1 || !strings.HasSuffix(warnings[0], `: http://b.example/: not taken over: folder "f20", folder "f21"`) {
 		t.Errorf("warnings %q", warnings)
 	}
-	if a, b := r.URDs[0], r.URDs[1]; a.Title != strings.Repeat("é", 200) || len(a.Labels) != 1 || a.Labels[0] != strings.Repeat("λ-", 25) || b.Title != "" || len(b.Labels) != 20 {
+	if a, b := r.URDs()[0], r.URDs()[1]; a.Title != strings.Repeat("é", 200) || len(a.Labels) != 1 || a.Labels[0] != strings.Repeat("λ-", 25) || b.Title != "" || len(b.Labels) != 20 {
 		t.Errorf("%q %q, %q %q", a.Title, a.Labels, b.Title, b.Labels)
 	}
 }
@@ -117,7 +135,7 @@ func TestWatchesOfChangeDetection(t *testing.T) {
 	urds, problems, warnings := said(read(t, ChangeDetection, watches))
 	want(t, "URDs", urds, `http https://a.example/ 3h0m0s "A" #Shops-&-more`, "http https://b.example/ 24h30m0s In Stock=3", "http https://c.example/ 3h0m0s #work #boats paused")
 	var rules []string
-	for _, r := range read(t, ChangeDetection, watches).URDs[1].Rules() {
+	for _, r := range read(t, ChangeDetection, watches).URDs()[1].Rules() {
 		rules = append(rules, r.String())
 	}
 	want(t, "rules", rules, `select css ".price"`, `select xpath "/html//td"`, `select xpath "//th"`, `select jq ".x"`,
@@ -164,7 +182,7 @@ func TestWhatCannotBeReadIsSaidWithItsPlace(t *testing.T) {
 		{OPML, strings.Repeat("<outline>", 70), "nested more than 64 deep"},
 		{"csv", "", "format \"csv\""},
 	} {
-		if _, err := Read(strings.NewReader(c.content), c.format, Defaults{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Read(strings.NewReader(c.content), Options{Format: c.format}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %q: %v, want %s", c.format, c.content, err, c.want)
 		}
 	}
@@ -183,7 +201,7 @@ func TestRequestsOfChangeDetection(t *testing.T) {
 	want(t, "warnings", warnings, "a: https://a.example/: not taken over: headers.x-key", "c: https://c.example/: not taken over: body",
 		"d: https://d.example/: not taken over: method, body")
 	var requests []string
-	for _, u := range r.URDs {
+	for _, u := range r.URDs() {
 		if q := u.Request; q != nil {
 			requests = append(requests, fmt.Sprint(u.URI, " ", q.Method, " ", q.Type, " ", q.Header, " ", q.Body))
 		}
@@ -221,11 +239,11 @@ func TestWindowsOfChangeDetection(t *testing.T) {
 			"time_schedule_limit": {"enabled": true, "saturday": {"enabled": true, `+window("12:00", 10, 0)+`}}}},
 			"watching": {"a": {"url": "https://a.example/", `+c.watch+`}}}`)
 		_, problems, warnings := said(r)
-		if len(r.URDs) != 1 {
+		if len(r.URDs()) != 1 {
 			t.Fatalf("%s gives %v", c.watch, problems)
 		}
-		if got := r.URDs[0].At; c.lost == "" && got != c.want && (got != "" || r.URDs[0].Timing.String() != c.want) {
-			t.Errorf("%s: at %q, timing %v, want %s", c.watch, got, r.URDs[0].Timing, c.want)
+		if got := r.URDs()[0].At; c.lost == "" && got != c.want && (got != "" || r.URDs()[0].Timing.String() != c.want) {
+			t.Errorf("%s: at %q, timing %v, want %s", c.watch, got, r.URDs()[0].Timing, c.want)
 		}
 		if all := fmt.Sprint(warnings); strings.Contains(all, "time_schedule_limit") != (c.lost != "") {
 			t.Errorf("%s: warned %s", c.watch, all)
@@ -245,26 +263,126 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// Whatever the file: what comes out can be stored, and every note has a place.
+// Each entry of a file is listed, whether it is taken over or not, at its place and with why.
+func TestEntriesAreListedOneByOne(t *testing.T) {
+	t.Parallel()
+	const xml = `<urds xmlns="urn:webrace:1">
+ <urd owner="costas"><uri>http://a.example/</uri></urd>
+ <urd><uri>http://b.example/</uri><depth level="x"/><depth/></urd>
+ <urd><uri>http://c.example/</uri><keywords><keyword key="?"/></keywords></urd>
+ <urd><uri>http://d.example/</uri><keywords><keyword key="!"/></keywords></urd>
+ <feed/><feed/>
+</urds>`
+	for _, c := range []struct {
+		format, content string
+		want            []string
+	}{
+		{XML, xml, []string{
+			"2:2 /urds/urd[1] costas http://a.example/",
+			"3:42 /urds/urd[2] refused 3:42 3:53",
+			"4:2 /urds/urd[3] eleni http://c.example/ but 4:45 no page says ?",
+			"5:45 /urds/urd[4] refused 5:45",
+			"6:2 /urds/feed refused 6:2",
+			"6:9 /urds/feed refused 6:9",
+		}},
+		{"", `<urd xmlns="urn:webrace:1"><uri>http://a.example/</uri></urd>`, []string{"1:1 /urd eleni http://a.example/"}},
+		{"", "\ufeff http://a.example/ ?\nx !\n http://b.example/ !,ibm", []string{
+			"1:2  eleni http://a.example/ but 1:2 no page says ?",
+			"2:1  refused 2:1",
+			"3:2  refused 3:2",
+		}},
+		{"", watches, []string{
+			"0:0 watching.a-1 eleni https://a.example/ without 5",
+			"0:0 watching.b-2 eleni https://b.example/ without 9 but 0:0 Cookie holds credentials in clear: keep them in the secret store, and write ${secret:NAME} for them",
+			"0:0 watching.c-3 eleni https://c.example/",
+			"0:0 watching.d-4 refused 0:0",
+			"0:0 watching.e-5 refused 0:0",
+			"0:0 watching.f-6 refused 0:0",
+		}},
+	} {
+		var got []string
+		for _, e := range read(t, c.format, c.content).Entries {
+			line := fmt.Sprintf("%d:%d %s", e.Line, e.Column, e.Path)
+			if e.URD != nil {
+				line += " " + e.URD.Owner + " " + e.URI
+			} else {
+				line += " refused"
+			}
+			if len(e.Lost) > 0 {
+				line += fmt.Sprintf(" without %d", len(e.Lost))
+			}
+			for _, p := range e.Problems {
+				line += fmt.Sprintf(" %d:%d", p.Line, p.Column)
+			}
+			for _, w := range e.Warnings {
+				line += fmt.Sprintf(" but %d:%d %s", w.Line, w.Column, w.Message)
+			}
+			got = append(got, line)
+		}
+		want(t, "entries", got, c.want...)
+	}
+}
+
+// What is wrong with a document as a whole is no matter of an entry.
+func TestDocumentsThatAreNoneAreNotRead(t *testing.T) {
+	t.Parallel()
+	for _, content := range []string{
+		`<urds xmlns="urn:webrace:1"><urd owner="x"><uri>http://a.example/</uri></urd>`,
+		`<urds xmlns="urn:webrace:1">text<urd owner="x"><uri>http://a.example/</uri></urd></urds>`,
+		`<urds xmlns="urn:webrace:1" x=""><urd owner="x"><uri>http://a.example/</uri></urd></urds>`,
+		`<acis xmlns="urn:webrace:1"/>`, "<html/>",
+		`<urds xmlns="urn:webrace:1">` + strings.Repeat("<x/>", 200) + "</urds>",
+	} {
+		var problems xmlschema.Problems
+		if _, err := Read(strings.NewReader(content), Options{Name: "file"}); !errors.As(err, &problems) || problems[0].File != "file" {
+			t.Errorf("%.80s: %v", content, err)
+		}
+	}
+}
+
+func TestFilesWithTooManyEntriesAreNotRead(t *testing.T) {
+	t.Parallel()
+	for format, content := range map[string]string{
+		URLs: "http://a.example/\nx\nhttp://b.example/\n", OPML: "<opml>" + strings.Repeat("<outline url='x'/>", 3) + "</opml>",
+		ChangeDetection: `{"a": {}, "b": {}, "c": {}}`, XML: `<urds xmlns="urn:webrace:1">` + strings.Repeat("<urd/>", 3) + "</urds>",
+	} {
+		for most, refused := range map[int]bool{2: true, 3: false} {
+			_, err := Read(strings.NewReader(content), Options{Format: format, Most: most})
+			if said := err != nil && strings.Contains(err.Error(), "more than 2 entries"); said != refused || !refused && err != nil {
+				t.Errorf("%s, at most %d: %v", format, most, err)
+			}
+		}
+	}
+}
+
+// Whatever the file: what comes out can be stored, and every entry has a place, and is either taken over or not.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("https://a.example/ ibm:4, x\nnonsense"))
 	f.Add([]byte(`<opml><outline xmlUrl="http://a.example/"/></opml>`))
 	f.Add([]byte(watches))
+	f.Add([]byte(`<urds xmlns="urn:webrace:1"><urd><uri>http://a.example/</uri></urd><urd/><x/></urds>`))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		Detect(content)
-		for _, format := range []string{URLs, OPML, ChangeDetection} {
-			r, err := Read(bytes.NewReader(content), format, Defaults{Owner: "o", Depth: 1, Feeds: 2, Keywords: []xmlschema.Keyword{{Key: "x"}}})
+		for _, format := range []string{"", URLs, OPML, ChangeDetection, XML} {
+			r, err := Read(bytes.NewReader(content), Options{
+				Format: format, Check: refuseMarks, Defaults: Defaults{Owner: "o", Depth: 1, Feeds: 2, Keywords: []xmlschema.Keyword{{Key: "x"}}},
+			})
 			if err != nil {
 				continue
 			}
-			for _, u := range r.URDs {
-				if err := u.Validate(); err != nil {
-					t.Fatalf("%+v: %v", u, err)
+			for _, e := range r.Entries {
+				if (e.URD == nil) != (len(e.Problems) > 0) || e.URD == nil && len(e.Lost) > 0 {
+					t.Fatalf("%s: taken over and not: %+v", r.Format, e)
 				}
-			}
-			for _, n := range slices.Concat(r.Problems, r.Warnings) {
-				if n.Message == "" || n.Path == "" && (n.Line < 1 || n.Column < 1) {
-					t.Fatalf("note %+v", n)
+				if e.URD != nil && e.URD.Validate() != nil {
+					t.Fatalf("%s: %+v: %v", r.Format, e.URD, e.URD.Validate())
+				}
+				if (e.Line < 1 || e.Column < 1) && r.Format != ChangeDetection || e.Path == "" && (r.Format == ChangeDetection || r.Format == XML) {
+					t.Fatalf("%s: entry without a place: %+v", r.Format, e)
+				}
+				for _, p := range slices.Concat(e.Problems, e.Warnings) {
+					if p.Message == "" {
+						t.Fatalf("%s: nothing is said of %+v", r.Format, e)
+					}
 				}
 			}
 		}
