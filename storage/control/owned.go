@@ -91,6 +91,12 @@ func (o Owned) CheckNow(ctx context.Context, id string) error {
 	return o.store.CheckNow(ctx, id)
 }
 
+// ACIs returns what the owner was sent, in the order of arrival.
+func (o Owned) ACIs(ctx context.Context) iter.Seq2[ACI, error] {
+	c := condition{where: "owner = ?", args: []any{o.owner}}
+	return documents(ctx, o.store, "read ACIs of "+o.owner, aciTable, c, decodeStoredACI)
+}
+
 // InboxItem is an ACI in an inbox.
 type InboxItem struct {
 	ACI

@@ -130,6 +130,12 @@ func (o Owned) Messages(ctx context.Context) iter.Seq2[Message, error] {
 		"SELECT "+messageColumns+" FROM message WHERE channel IN (SELECT n FROM channel WHERE owner = ?) ORDER BY created DESC, id", o.owner)
 }
 
+// EntriesOf is [Store.EntriesOf] of a message to the owner; another's holds nothing.
+func (o Owned) EntriesOf(ctx context.Context, message string) iter.Seq2[Entry, error] {
+	return rows(ctx, o.store, "read a message to "+o.owner, func(r *sql.Rows) (Entry, error) { return scanEntry(r.Scan) },
+		"SELECT "+entryColumns+" FROM outbox WHERE message <> '' AND message = ? AND channel IN (SELECT n FROM channel WHERE owner = ?) ORDER BY n", message, o.owner)
+}
+
 // SendAgain is [Store.SendAgain] of a message to the owner.
 func (o Owned) SendAgain(ctx context.Context, id string) error {
 	return o.store.sendAgain(ctx, id, "channel IN (SELECT n FROM channel WHERE owner = ?)", o.owner)

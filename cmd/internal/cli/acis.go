@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 
@@ -114,24 +113,4 @@ func Why(x *xmlschema.Explain) string {
 		return ""
 	}
 	return fmt.Sprintf("%s; threshold %d", strings.Join(parts, ", "), x.Threshold)
-}
-
-// WriteACIs writes annotations as one XML document, and reports the first error of the sequence.
-func WriteACIs(w io.Writer, acis iter.Seq2[control.ACI, error]) error {
-	var failed error
-	_, err := xmlschema.WriteACIs(w, func(yield func(*xmlschema.ACI) bool) {
-		for aci, err := range acis {
-			if err != nil {
-				failed = err
-				return
-			}
-			if !yield(aci.ACI) {
-				return
-			}
-		}
-	})
-	if failed != nil {
-		return failed
-	}
-	return err
 }

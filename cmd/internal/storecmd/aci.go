@@ -1,7 +1,6 @@
 package storecmd
 
 import (
-	"fmt"
 	"io"
 	"iter"
 	"time"
@@ -190,14 +189,11 @@ func (f aciFormat) write(w io.Writer, acis iter.Seq2[control.ACI, error]) error 
 	case f.json && f.xml:
 		return cli.Wrongf("choose --json or --xml")
 	case f.json:
-		return writeACILines(w, acis)
+		return control.WriteACILines(w, acis)
 	case !f.xml && cli.IsTerminal(w):
 		return printACIs(w, acis)
 	}
-	if err := cli.WriteACIs(w, acis); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w)
+	_, err := control.WriteACIs(w, acis)
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/control/accountfile"
 )
 
 func newOutbox(globals *cli.Globals) *cobra.Command {
@@ -34,33 +35,12 @@ func (m sentMessage) when() time.Time {
 	return m.Ended
 }
 
-// messageJSON is a message as a JSON line.
-type messageJSON struct {
-	ID       string `json:"id"`
-	Channel  string `json:"channel"` // its name
-	Owner    string `json:"owner"`
-	State    string `json:"state"`
-	Attempts int    `json:"attempts"`
-	Created  string `json:"created"`
-	Due      string `json:"due,omitempty"`
-	Ended    string `json:"ended,omitempty"`
-	Said     string `json:"said,omitempty"`
-}
-
-func jsonOfMessage(m sentMessage) messageJSON {
-	due := ""
-	if m.Ended.IsZero() {
-		due = wording.Moment(m.Due)
-	}
-	return messageJSON{m.ID, m.on.Name, m.on.Owner, string(m.State), m.Attempts, wording.Moment(m.Created), due, wording.Moment(m.Ended), m.Said}
-}
-
 var messageListing = listing[sentMessage]{
 	header: []string{"id", "channel", "owner", "state", "attempts", "due or ended", "said"},
 	row: func(m sentMessage) []any {
 		return []any{m.ID, m.on.Name, m.on.Owner, string(m.State), m.Attempts, m.when(), m.Said}
 	},
-	json: func(m sentMessage) any { return jsonOfMessage(m) },
+	json: func(m sentMessage) any { return accountfile.MessageOn(m.on, m.Message) },
 }
 
 func newOutboxList(globals *cli.Globals) *cobra.Command {

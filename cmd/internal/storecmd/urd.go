@@ -1,7 +1,6 @@
 package storecmd
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -139,31 +138,11 @@ func urdsOf(c *cobra.Command, store *control.Store, owner string) iter.Seq2[cont
 // writeURDs writes one XML document, and reports the first error of the sequence. The remark is for when
 // there are none.
 func writeURDs(c *cobra.Command, urds iter.Seq2[control.URD, error], remark string) error {
-	n, err := writeDocument(c.OutOrStdout(), urds)
+	n, err := control.WriteURDs(c.OutOrStdout(), urds)
 	if n == 0 && err == nil {
 		note(c, "%s", remark)
 	}
 	return err
-}
-
-// writeDocument writes URDs as one XML document, and returns how many there were, and the first error of the sequence.
-func writeDocument(w io.Writer, urds iter.Seq2[control.URD, error]) (n int, err error) {
-	var failed error
-	_, err = xmlschema.WriteURDs(w, func(yield func(*xmlschema.URD) bool) {
-		for urd, err := range urds {
-			if failed = err; err != nil {
-				return
-			}
-			n++
-			if !yield(urd.URD) {
-				return
-			}
-		}
-	})
-	if err == nil {
-		_, err = fmt.Fprintln(w)
-	}
-	return n, cmp.Or(failed, err)
 }
 
 const (

@@ -147,6 +147,8 @@ func messagesAreComposedOnce(s *session) {
 	s.must(len(waiting) == 2 && waiting[0].ID == m && waiting[0].Channel == n && waiting[0].Attempts == 0, "after a crash there wait %+v", waiting)
 	held := all(s, s.store.EntriesOf(s.ctx, m))
 	s.must(len(held) == 3 && held[0].Seq == 1 && string(held[2].Body) == "told of notice", "it holds %+v", held)
+	s.same("it holds for its owner", len(all(s, eleni.EntriesOf(s.ctx, m))), 3)
+	s.same("it holds for another", len(all(s, costas.EntriesOf(s.ctx, m))), 0)
 	s.same("it tells of", seqs(all(s, s.store.ToldBy(s.ctx, m, 9))), "[1 2]")
 	s.same("it tells of one at most", seqs(all(s, s.store.ToldBy(s.ctx, m, 1))), "[1]")
 
@@ -258,6 +260,9 @@ func nobodySeesAnothers(s *session) {
 	s.absent("checking another's URD", costas.CheckNow(s.ctx, "a"))
 	s.same("her URDs", len(all(s, eleni.URDs(s.ctx))), 1)
 	s.same("his URDs", len(all(s, costas.URDs(s.ctx))), 0)
+	s.same("her ACIs", seqs(all(s, eleni.ACIs(s.ctx))), "[1]")
+	s.same("his ACIs", len(all(s, costas.ACIs(s.ctx))), 0)
+	s.same("ACIs of no name", len(all(s, s.store.Of("").ACIs(s.ctx))), 0)
 	s.same("withheld from her", len(all(s, eleni.Withheld(s.ctx))), 1)
 	s.same("withheld from him", len(all(s, costas.Withheld(s.ctx))), 0)
 	_, err = costas.Put(s.ctx, []*xmlschema.URD{urd("a", "eleni", "http://evil.example/")})
