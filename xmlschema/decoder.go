@@ -72,9 +72,9 @@ func (d *Decoder) Err() error {
 // Warnings returns what is valid in the document, but probably not what was meant.
 func (d *Decoder) Warnings() Problems { return d.warns.sorted() }
 
-// Root returns what the document is, without reading more than its first tag: "urds", "urd", "acis", "aci" or "meta",
-// also for the papers' other names; empty if it is none of them, which [Decoder.Err] then reports. Any other method may
-// follow.
+// Root returns what the document is, without reading more than its first tag: "urds", "urd", "acis", "aci", "meta" or
+// "profile", also for the papers' other names; empty if it is none of them, which [Decoder.Err] then reports. Any other
+// method may follow.
 func (d *Decoder) Root() string {
 	if d.root = d.open(); d.root == nil {
 		return ""
@@ -221,6 +221,10 @@ func (d *Decoder) open() *node {
 	switch root.name {
 	case "urd", "aci", "meta", "urds", "acis":
 		return root
+	case "profile":
+		if !d.legacy {
+			return root
+		}
 	}
 	if use := unreadRoots[strings.ToLower(root.name)]; use != "" {
 		d.problem(root, root.at, "", fmt.Sprintf("<%s> is not read: %s", root.name, use), "")

@@ -1,5 +1,6 @@
-// Package xmlschema is the XML vocabulary of webrace: standing requests ([URD]), annotations ([ACI]) and
-// the meta-information of stored documents ([Meta]); how they are read, written, checked and queried.
+// Package xmlschema is the XML vocabulary of webrace: standing requests ([URD]), annotations ([ACI]),
+// the meta-information of stored documents ([Meta]) and the person with an account ([Profile]); how they are
+// read, written, checked and queried.
 //
 // Reading goes through one front door, [NewDecoder], which understands the namespace urn:webrace:1 and,
 // for documents without a namespace, the dialect of the WebRACE papers. It refuses what is malformed,

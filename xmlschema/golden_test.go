@@ -35,6 +35,10 @@ func readAny(document []byte, options ...Option) reading {
 		if m, err := d.Meta(); err == nil {
 			canonical = m.Canonical()
 		}
+	case "profile":
+		if p, err := d.Profile(); err == nil {
+			canonical = p.Canonical()
+		}
 	case "urds":
 		canonical = URDs(slices.Collect(d.URDs())).Canonical()
 	default:

@@ -175,6 +175,13 @@ func (g generator) meta() *Meta {
 	return m
 }
 
+func (g generator) profile() *Profile {
+	optional := func() string { return g.one("", g.some()) }
+	return &Profile{
+		Owner: g.some(), State: g.one(profileStates...), Created: g.time(), Name: optional(), Mail: optional(), Language: optional(), Zone: optional(),
+	}
+}
+
 func readURD(b []byte) (*URD, error)   { return NewDecoder(bytes.NewReader(b)).URD() }
 func readACI(b []byte) (*ACI, error)   { return NewDecoder(bytes.NewReader(b)).ACI() }
 func readMeta(b []byte) (*Meta, error) { return NewDecoder(bytes.NewReader(b)).Meta() }
@@ -209,6 +216,9 @@ func TestWhatIsWrittenReadsTheSame(t *testing.T) {
 		m := g.meta()
 		backMeta, err := readMeta(m.Canonical())
 		check(seed, "meta", m, backMeta, err)
+		p := g.profile()
+		backProfile, err := NewDecoder(bytes.NewReader(p.Canonical())).Profile()
+		check(seed, "profile", p, backProfile, err)
 	}
 }
 
@@ -272,6 +282,9 @@ func TestValidateRefusesWhatWritingWouldChange(t *testing.T) {
 		"share":             &ACI{URI: "a", Explain: &Explain{Keywords: []KeywordShare{{Key: "a", Weight: 1, Share: 2}}}},
 		"header":            &Meta{URL: "u", Header: []HeaderField{{"X", "\x00"}}},
 		"long link":         &Meta{URL: "u", Links: []string{strings.Repeat("x", MaxAttribute+1)}},
+		"owner":             &Profile{Name: "Eleni"},
+		"state":             &Profile{Owner: "eleni", State: "asleep"},
+		"blank":             &Profile{Owner: "eleni", Zone: " "},
 		"year":              &Meta{URL: "u", Fetched: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
 	}
 	for name, value := range cases {
@@ -325,6 +338,22 @@ func TestWritersTellWhatTheyWroteAndWhyNot(t *testing.T) {
 	if _, err := WriteURDs(full, many); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("a list without end: %v", err)
 	}
+}
+
+// A profile that is found valid is read as it was written.
+func FuzzProfilesReadTheSame(f *testing.F) {
+	f.Add("eleni", "active", "Eleni <&> 'E'", "eleni@a.example", "el", "Europe/Athens")
+	f.Add(" ", "", "\x00", "\r\n", "\xff", "]]>")
+	f.Fuzz(func(t *testing.T, owner, state, name, mail, language, zone string) {
+		p := &Profile{Owner: owner, State: state, Name: name, Mail: mail, Language: language, Zone: zone}
+		back, err := NewDecoder(bytes.NewReader(p.Canonical())).Profile()
+		if p.State == "" {
+			p.State = profileStates[0]
+		}
+		if valid := p.Validate() == nil; valid != (err == nil && reflect.DeepEqual(back, p)) {
+			t.Fatalf("valid: %v, and read is %+v, %v:\n%s", valid, back, err, p.Canonical())
+		}
+	})
 }
 
 func FuzzAcceptedDocumentsHaveAFixpoint(f *testing.F) {

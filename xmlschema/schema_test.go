@@ -121,7 +121,7 @@ func TestValidatorEqualsSchemaOneChangeAway(t *testing.T) {
 			t.Errorf("%s:\nschema  %v\ndecoder %v\n%s", change, err, got.err, document)
 		}
 	}
-	for _, file := range []string{"urd-full", "urd-at", "urd-marks", "urds", "aci-full", "acis", "meta-full"} {
+	for _, file := range []string{"urd-full", "urd-at", "urd-marks", "urds", "aci-full", "acis", "meta-full", "profile"} {
 		d := etree.NewDocument()
 		if err := d.ReadFromFile("testdata/good/" + file + ".xml"); err != nil {
 			t.Fatal(err)

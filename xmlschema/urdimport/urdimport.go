@@ -1,11 +1,11 @@
-// Package urdimport reads what people ask for in files: URDs as XML, and what they watch with other programs, of which it
-// makes URDs: lists of URLs, the subscriptions of feed readers (OPML), and the watches of changedetection.io.
+// Package urdimport reads what people ask for in files: URDs as XML, and what they watch with other programs, of
+// which it makes URDs: lists of URLs, the subscriptions of feed readers (OPML), and the watches of changedetection.io.
 //
-// Reading is pure, stores nothing, and is bounded by the limits below. It returns the file entry by entry: what is taken
-// over, what is not, and why. What an entry asks for and a URD cannot express is lost, and named; an entry that makes no
-// valid URD has problems, and the others are read nevertheless. What is probably not meant of an entry of another program
-// is said once, at the first that it is true of. Values that may be secret, such as headers and addresses of
-// notifications, are in no message.
+// Reading is pure, stores nothing, and is bounded by the limits below. It returns the file entry by entry: what is
+// taken over, what is not, and why. What an entry asks for and a URD cannot express is lost, and named; an entry that
+// makes no valid URD has problems, and the others are read nevertheless. What is probably not meant of an entry of
+// another program is said once, at the first that it is true of. Values that may be secret, such as headers and
+// addresses of notifications, are in no message.
 package urdimport
 
 import (

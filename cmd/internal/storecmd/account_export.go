@@ -18,10 +18,11 @@ func newAccountExport(globals *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "export NAME FILE.zip",
 		Short: "write all that is stored of the owner of an account",
-		Long: `export writes a zip file for the owner of an account: account.json, urds.xml (which
-urd import reads), annotations.xml and annotations.jsonl, withheld.xml (annotations
-that a budget kept back), marks.jsonl (what was read, and found useful or not),
-channels.json (with the addresses that messages go to) and sent.jsonl. Neither the password nor secrets are in it, nor what stands for them. Its
+		Long: `export writes a zip file for the owner of an account: account.json, profile.xml
+(who the owner is), urds.xml (which urd import reads), annotations.xml and
+annotations.jsonl, withheld.xml (annotations that a budget kept back), marks.jsonl
+(what was read, and found useful or not), channels.json (with the addresses that
+messages go to) and sent.jsonl. Neither the password nor secrets are in it, nor what stands for them. Its
 user alone may read the file, which is there when it is complete; one that is there
 before is not replaced.`,
 		Example: "  webrace-store account export eleni eleni.zip",

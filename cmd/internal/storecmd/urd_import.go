@@ -132,7 +132,7 @@ func (f *importFlags) foreign(c *cobra.Command, in io.Reader, name, format strin
 	return r.URDs(), nil
 }
 
-// checkInterest refuses what no page can meet. What is probably not meant of an interest is not said of other programs'.
+// checkInterest refuses what no page can meet. What is probably not meant is not said of other programs' entries.
 func checkInterest(u *xmlschema.URD) []xmlschema.Fault {
 	if _, err := cli.CheckInterest(u); err != nil {
 		return []xmlschema.Fault{{About: "keywords", Message: err.Error()}}

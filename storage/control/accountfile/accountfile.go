@@ -26,7 +26,7 @@ func Write(ctx context.Context, w io.Writer, owned control.Owned, account contro
 		name  string
 		write func(io.Writer) error
 	}{
-		{"account.json", f.writeAccount}, {"urds.xml", f.writeURDs}, {"annotations.xml", f.writeACIs}, {"annotations.jsonl", f.writeLines},
+		{"account.json", f.writeAccount}, {"profile.xml", f.writeProfile}, {"urds.xml", f.writeURDs}, {"annotations.xml", f.writeACIs}, {"annotations.jsonl", f.writeLines},
 		{"withheld.xml", f.writeWithheld}, {"marks.jsonl", f.writeMarks}, {"channels.json", f.writeChannels}, {"sent.jsonl", f.writeSent},
 	} {
 		out, err := archive.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate, Modified: now})

@@ -100,6 +100,7 @@ func TestAFileHoldsAllOfItsOwner(t *testing.T) {
 	}
 	want := map[string][]string{
 		"account.json":      {`"owner": "eleni"`, `"mail": "eleni@a.example"`, `"zone": "eleni"`},
+		"profile.xml":       {`<profile xmlns="urn:webrace:1" owner="eleni" state="active" created="`, `"><mail>eleni@a.example</mail><zone>eleni</zone></profile>`},
 		"urds.xml":          {`<urd id="u-eleni"`},
 		"annotations.xml":   {`<aci id="eleni0"`, `<aci id="eleni1"`},
 		"annotations.jsonl": {`{"id":"eleni0"`, `"title":"<Title> & more"`},
@@ -117,6 +118,9 @@ func TestAFileHoldsAllOfItsOwner(t *testing.T) {
 				t.Errorf("%s has no %s:\n%s", name, text, parts[name])
 			}
 		}
+	}
+	if _, err := xmlschema.NewDecoder(strings.NewReader(parts["profile.xml"])).Profile(); err != nil {
+		t.Errorf("profile.xml is not read: %v", err)
 	}
 	for name, read := range map[string]func(*xmlschema.Decoder) int{
 		"urds.xml":        func(d *xmlschema.Decoder) int { return len(slices.Collect(d.URDs())) },

@@ -6,6 +6,7 @@ import (
 
 	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 func (f *file) writeAccount(w io.Writer) error {
@@ -19,6 +20,23 @@ func (f *file) writeAccount(w io.Writer) error {
 		Seen    string `json:"last_seen,omitempty"`
 		Profile any    `json:"profile,omitempty"`
 	}{a.Owner, string(a.State), a.Admin, a.Mail, wording.Moment(a.Created), wording.Moment(a.Seen), keptJSON(a.Profile)})
+}
+
+// writeProfile writes what of the account is about the person.
+func (f *file) writeProfile(w io.Writer) error {
+	a := f.account
+	p := xmlschema.Profile{Owner: a.Owner, State: string(a.State), Created: a.Created, Mail: a.Mail}
+	var kept struct{ Name, Language, Zone any }
+	if json.Unmarshal(a.Profile, &kept) == nil { // what else is kept is in account.json
+		p.Name, _ = kept.Name.(string)
+		p.Language, _ = kept.Language.(string)
+		p.Zone, _ = kept.Zone.(string)
+	}
+	_, err := p.WriteTo(w)
+	if err == nil {
+		_, err = io.WriteString(w, "\n")
+	}
+	return err
 }
 
 func writeIndented(w io.Writer, value any) error {
