@@ -155,6 +155,17 @@ func writings(t *testing.T) []writing {
 			}
 			return control.ErrNotFound
 		})},
+		{"AddToken", only(func(ctx context.Context, s *control.Store) error {
+			return s.Of("eleni").AddToken(ctx, "address", control.Token{Purpose: control.PurposeConfirm, Expires: later})
+		})},
+		{"UseToken", func(ctx context.Context, s *control.Store) (any, error) {
+			token, err := s.Of("eleni").UseToken(ctx, "address", control.PurposeConfirm)
+			return token.Owner, err
+		}},
+		{"ChangeAccount", only(func(ctx context.Context, s *control.Store) error {
+			return s.Of("eleni").ChangeAccount(ctx, func(a *control.Account) error { a.Mail += "y"; return nil })
+		})},
+		{"SetPassword", only(func(ctx context.Context, s *control.Store) error { return s.Of("eleni").SetPassword(ctx, "another") })},
 		{"PutWebSession", only(func(ctx context.Context, s *control.Store) error {
 			return s.PutWebSession(ctx, control.WebSession{Hash: "a", Owner: "eleni", Expires: later})
 		})},
@@ -208,18 +219,19 @@ func writings(t *testing.T) []writing {
 		{"DeleteChannel", only(func(ctx context.Context, s *control.Store) error {
 			return s.Of("eleni").DeleteChannel(ctx, channelOf(ctx, s))
 		})},
+		{"Leave", only(func(ctx context.Context, s *control.Store) error { return s.Of("eleni").Leave(ctx) })},
 		{"EraseOwner", func(ctx context.Context, s *control.Store) (any, error) { return s.EraseOwner(ctx, "eleni") }},
 	}
 }
 
 // readings are the methods that write nothing, or what no store keeps.
 var readings = strings.Fields(`ACIs Account AccountByMail Accounts All AllChannels AllTimesSince Asked Backup Budget ByCrawl ByHost ByOwner Channel
-	ChannelsOf Check Close Copied Cursor Cursors DeadLetter DeadLetters DueMessages EntriesOf Get Grants IDsByCrawl Keep LastACI
+	ChannelsOf Check Close Copied Cursor Cursors DeadLetter DeadLetters DeadMessages DueMessages EntriesOf Get Grants IDsByCrawl Keep LastACI
 	Messages MirrorOf NextACIs NextChange NextDue Now Of Owners Password Query Quota Referred RenewSecret Replays RequestOf Revised Revision
 	Secret SecretVersion Secrets Session SourceOf StartOf TimesSince ToldBy Token UnknownSecrets Usage UsageOf Waiting WaitingEntries WebSession Withheld WithheldOn`)
 
 // ownReadings are those of [control.Owned].
-var ownReadings = strings.Fields("ACIs Channel Channels Counts EntriesOf Inbox Item Messages Owner Secrets Tokens URD URDs WebSessions Withheld")
+var ownReadings = strings.Fields("ACIs Account Channel Channels Counts EntriesOf Inbox Item Messages Owner Password Secrets Token Tokens URD URDs WebSessions Withheld")
 
 // picture tells what a store holds, without what is made anew each time.
 func picture(t *testing.T, s *control.Store) string {

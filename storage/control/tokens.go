@@ -90,10 +90,14 @@ func (s *Store) tokens(ctx context.Context, where string, args ...any) iter.Seq2
 }
 
 // UseToken is Token, and uses it up: of several who ask with the same text one gets it.
-func (s *Store) UseToken(ctx context.Context, text string, purpose Purpose) (t Token, err error) {
+func (s *Store) UseToken(ctx context.Context, text string, purpose Purpose) (Token, error) {
+	return s.useToken(ctx, text, purpose, "")
+}
+
+func (s *Store) useToken(ctx context.Context, text string, purpose Purpose, and string, args ...any) (t Token, err error) {
+	args = append([]any{hashOfToken(text), string(purpose), nanos.Of(s.options.Now())}, args...)
 	err = s.write(ctx, singleRows, "use a token", func(tx *sql.Tx) error {
-		t, err = scanToken(tx.QueryRowContext(ctx, "DELETE FROM token WHERE hash = ? AND purpose = ? AND expires > ? RETURNING "+tokenColumns,
-			hashOfToken(text), string(purpose), nanos.Of(s.options.Now())).Scan)
+		t, err = scanToken(tx.QueryRowContext(ctx, "DELETE FROM token WHERE hash = ? AND purpose = ? AND expires > ?"+and+" RETURNING "+tokenColumns, args...).Scan)
 		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("token: %w", ErrNotFound)
 		}

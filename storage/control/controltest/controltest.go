@@ -104,6 +104,7 @@ type Store interface {
 	PutEntry(ctx context.Context, e control.Entry) error
 	NextDue(ctx context.Context, after time.Time) (time.Time, error)
 	WaitingEntries(ctx context.Context) (map[int64]int, error)
+	DeadMessages(ctx context.Context) (map[int64]int, error)
 	Compose(ctx context.Context, now time.Time, most int, name func(channel int64, keys []string) string) ([]control.Composed, error)
 	EntriesOf(ctx context.Context, message string) iter.Seq2[control.Entry, error]
 	DueMessages(ctx context.Context, now time.Time) iter.Seq2[control.Message, error]

@@ -42,6 +42,8 @@ var guarantees = []guarantee{
 	{"who takes a name does not inherit what is stored under it", namesAreNotInherited},
 	{"a token is good once, for one purpose, until it expires", tokensAreUsedOnce},
 	{"web sessions end with the password, and with the account", webSessionsEnd},
+	{"who logs in changes their own account, and no other", ownAccountsAreChanged},
+	{"who leaves has URDs that rest, and is logged in nowhere", leaversRest},
 	{"channels are kept, and their addresses sealed", channelsAreKept},
 	{"an owner has the secrets used that are theirs, or granted", secretsHaveOwners},
 	{"an ACI is filed once, for its owner alone", annotationsAreFiledOnce},

@@ -204,6 +204,9 @@ func refusingChannelsStop(s *session) {
 	waiting, err := s.store.WaitingEntries(s.ctx)
 	s.ok(err)
 	s.same("entries that wait on what is stopped", waiting[n], 1)
+	dead, err := s.store.DeadMessages(s.ctx)
+	s.ok(err)
+	s.same("messages that were given up", dead, map[int64]int{n: 5})
 	is.State = control.ChannelActive
 	s.ok(eleni.ChangeChannel(s.ctx, is))
 	is, err = eleni.Channel(s.ctx, n)
