@@ -8,6 +8,8 @@ import (
 	"net/textproto"
 	"slices"
 	"strings"
+
+	"github.com/webrace/webrace/internal/suggest"
 )
 
 // Kind is how a secret is presented to a source.
@@ -25,6 +27,11 @@ const (
 	KindSession Kind = "session"
 )
 
+// Kinds are those that people set, in the order in which they are offered. The caller must not change them.
+func Kinds() []Kind { return kinds }
+
+var kinds = []Kind{KindBasic, KindBearer, KindHeader, KindCookie, KindForm}
+
 // Secret is what a source wants to see before it shows a document. However it is printed, logged or
 // marshalled it reads [redacted]; only [Secret.Reveal] returns it.
 type Secret struct{ v func() secretValue } // the one thing that reflection, and so fmt, cannot look into
@@ -41,8 +48,8 @@ type secretValue struct {
 func NewSecret(kind Kind, name, value string) (Secret, error) {
 	named := kind == KindBasic || kind == KindHeader || kind == KindForm
 	switch {
-	case !slices.Contains([]Kind{KindBasic, KindBearer, KindHeader, KindCookie, KindForm, KindSession}, kind):
-		return Secret{}, fmt.Errorf("a secret of kind %q: it is basic, bearer, header, cookie or form", kind)
+	case kind != KindSession && !slices.Contains(kinds, kind):
+		return Secret{}, fmt.Errorf("a secret of kind %q: it is %s", kind, suggest.Or(kinds))
 	case value == "":
 		return Secret{}, errors.New("the secret is empty")
 	case named && name == "":

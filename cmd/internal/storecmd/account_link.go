@@ -76,7 +76,7 @@ func giveLink(c *cobra.Command, store *control.Store, a control.Account, at site
 
 // leaves is the error of who wants something of an account whose owner has asked for all to be erased.
 func leaves(a control.Account) error {
-	return fmt.Errorf("account %s is to be erased, as its owner asked for", a.Owner)
+	return fmt.Errorf("account %s is to be erased, as its owner asked for: webrace-store account unlock %[1]s keeps it", a.Owner)
 }
 
 // site is where the web application answers.
