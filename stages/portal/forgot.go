@@ -51,7 +51,7 @@ func forgot(v *visit, store *control.Store) error {
 		if a.State == control.AccountInvited {
 			purpose = control.PurposeInvite
 		}
-		if err := mailLink(v, store, a, purpose, "forgot"); err != nil {
+		if err := mailLink(v, store, a, purpose, "forgot", linkLasts); err != nil {
 			return err
 		}
 	}
@@ -69,14 +69,14 @@ type tokens interface {
 	AddToken(ctx context.Context, text string, t control.Token) error
 }
 
-// mailLink mails the owner of an account a link that sets a password. The mail says the texts mail.ABOUT.subject and
+// mailLink mails the owner of an account a link that sets a password, good for a while. The mail says the texts mail.ABOUT.subject and
 // mail.ABOUT.text.
-func mailLink(v *visit, store tokens, a control.Account, purpose control.Purpose, about string) error {
+func mailLink(v *visit, store tokens, a control.Account, purpose control.Purpose, about string, lasts time.Duration) error {
 	token := rand.Text()
 	if err := v.mailTo(a.Owner, a.Mail, about, "/in/"+token); err != nil {
 		return err
 	}
-	return store.AddToken(v.r.Context(), token, control.Token{Owner: a.Owner, Purpose: purpose, Expires: v.tools.now().Add(linkLasts)})
+	return store.AddToken(v.r.Context(), token, control.Token{Owner: a.Owner, Purpose: purpose, Expires: v.tools.now().Add(lasts)})
 }
 
 // mailTo mails a person a link, so often a day at most.
@@ -84,6 +84,21 @@ func (v *visit) mailTo(owner, address, about, path string) error {
 	if err := v.tools.limits.pass(v.tools.now(), mailsOfOwner, owner); err != nil {
 		return err
 	}
+	return v.mail(owner, address, about, path)
+}
+
+// notice mails who has logged in what was done to their account, to an address that it has, or had. There is no limit
+// to that, or who has got into an account could use it up before; and what was done stays done if no mail can be sent.
+func (v *visit) notice(address, about string) {
+	if address == "" {
+		return
+	}
+	if err := v.mail(v.account.Owner, address, about, ""); err != nil {
+		v.tools.env.Logger.Warn("no mail says what was done to an account", "owner", v.account.Owner, "about", about, "error", err)
+	}
+}
+
+func (v *visit) mail(owner, address, about, path string) error {
 	site := v.tools.options.Name
 	return v.tools.mail(v, &delivery.Message{
 		ID: "account " + rand.Text(), Owner: owner, Transport: delivery.TransportMail, Address: channel.NewAddress(address, ""),

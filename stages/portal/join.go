@@ -54,7 +54,7 @@ func join(v *visit, store *control.Store) error {
 	case err != nil:
 		return err
 	default:
-		if err := mailLink(v, store, a, control.PurposeInvite, "join"); err != nil {
+		if err := mailLink(v, store, a, control.PurposeInvite, "join", linkLasts); err != nil {
 			return err
 		}
 	}

@@ -37,6 +37,9 @@ var (
 	perAccount   = allowance{"login as", 10, 30 * time.Second} // from one address
 	mailsOfOwner = allowance{"mails of", 20, 72 * time.Minute} // 20 a day
 	linksAsked   = allowance{"links from", 10, 10 * time.Minute}
+
+	passwordsAsked = allowance{"password of", 10, 30 * time.Second} // of who is logged in
+	exportsAsked   = allowance{"exports of", 5, 5 * time.Minute}
 )
 
 // pass refuses what was tried too often.

@@ -47,7 +47,8 @@ func init() {
 		Summary:    "the web application in which people say what they want to know, and read what they are told",
 		Doc: "People have accounts: `webrace-store account add NAME` prints a link by which one sets a password. It reads and changes what is stored, so it stands in the pipeline of the stage `outbox`, which tells people. " +
 			"The stage goes on until the run is told to end. Where other machines reach it, it needs an https `url`, and TLS: by a proxy in front, which passes on the name of the host, or with `cert_file` and `key_file`. " +
-			"The counters `requests`, `failed` (5xx), `refused` (403, 429 and 503) and `logins` say what became of requests.",
+			"The counters `requests`, `failed` (5xx), `refused` (403, 429 and 503) and `logins` say what became of requests. " +
+			"Who leaves is erased a week later: the stage looks once an hour, and counts `erased`.",
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[*delivery.Message](), Doc: "a mail about an account, such as a link by which a password is set"}},
 	}, defaults, newStage)
 }
@@ -174,6 +175,11 @@ const answerTime = 2 * time.Minute
 func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	defer s.end.Do(func() { close(s.ended) })
 	s.server.Serve(http.HandlerFunc(s.answer), answerTime, s.secured)
+	erasing, stop := context.WithCancel(ctx)
+	var hourly sync.WaitGroup
+	hourly.Go(func() { s.site.eraseHourly(erasing) })
+	defer hourly.Wait()
+	defer stop()
 	for {
 		select {
 		case m := <-s.mails:

@@ -29,6 +29,14 @@ type accounts interface {
 	AddAccount(ctx context.Context, a control.Account, inherit bool) error
 	ChangeAccount(ctx context.Context, owner string, change func(*control.Account) error) error
 	AddToken(ctx context.Context, text string, t control.Token) error
+
+	Owners(context.Context) iter.Seq2[control.Owner, error]
+	Quota(ctx context.Context, owner string) (requests int, err error)
+	SetQuota(ctx context.Context, owner string, requests int) error
+	Budget(ctx context.Context, owner string) (control.Budget, error)
+	SetBudget(ctx context.Context, owner string, b *control.Budget) error
+	AllChannels(context.Context) iter.Seq2[control.Channel, error]
+	DeadMessages(context.Context) (map[int64]int, error)
 }
 
 // What the bodies of requests may have, in bytes.
@@ -40,7 +48,7 @@ const (
 // routes is the whole table: nothing else is answered. Each change is a POST, and no GET changes anything. Each part of
 // it stands in the file of its handlers.
 func routes() []route {
-	return slices.Concat(doorRoutes, inboxRoutes, []route{{pattern: "/", open: showNothing}})
+	return slices.Concat(doorRoutes, inboxRoutes, settingsRoutes, adminRoutes, []route{{pattern: "/", open: showNothing}})
 }
 
 // doorRoutes are those of who has not logged in yet.

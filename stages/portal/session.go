@@ -2,6 +2,8 @@ package portal
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -76,6 +78,12 @@ func (s webSessions) Commit(hash string, data []byte, expires time.Time) error {
 	return s.CommitCtx(context.Background(), hash, data, expires)
 }
 func (s webSessions) Delete(hash string) error { return s.DeleteCtx(context.Background(), hash) }
+
+// hashOfSession is what a session is stored under, by the token in its cookie: as scs hashes it.
+func hashOfSession(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
 
 // sessionData is a session as it is stored.
 type sessionData struct {

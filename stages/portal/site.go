@@ -33,6 +33,7 @@ type tools struct {
 	limits    *limits
 	mail      func(*visit, *delivery.Message) error
 	open      OpenReader // nil readers look into nothing
+	export    exporter   // nil: there is none
 	now       func() time.Time
 }
 
