@@ -71,8 +71,7 @@ func TestTimeZone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	eleni := w.account("eleni")
-	item := w.aci("eleni", w.urd("eleni", "https://a.example/"), "Boat")
-	_ = item
+	w.aci("eleni", w.urd("eleni", "https://a.example/"), "Boat")
 	eleni.get("/").wants(t, http.StatusOK, "1 November 2026, 10:00 UTC")
 	eleni.get("/settings").wants(t, http.StatusOK, "Time zone", "eleni@example.org")
 	eleni.post("/settings/profile", "zone", "athens").wants(t, http.StatusUnprocessableEntity, "Did you mean Europe/Athens", `value="athens"`)
@@ -190,18 +189,12 @@ func TestChangeMail(t *testing.T) {
 		t.Errorf("what confirms another address is used up: %v", err)
 	}
 	ask("late@example.org", knownPassword).wants(t, http.StatusSeeOther)
-	t.Run("over", func(t *testing.T) {
-		tokens := []control.Token{}
-		for token, err := range w.store.Of("eleni").Tokens(t.Context(), control.PurposeConfirm) {
-			w.ok(err)
-			tokens = append(tokens, token)
+	for token, err := range w.store.Of("eleni").Tokens(t.Context(), control.PurposeConfirm) {
+		w.ok(err)
+		if time.Until(token.Expires) > time.Hour {
+			t.Errorf("a link is good until %s", token.Expires)
 		}
-		for _, token := range tokens {
-			if strings.Contains(string(token.Data), "late@") && time.Until(token.Expires) > time.Hour {
-				t.Errorf("the link is good until %s", token.Expires)
-			}
-		}
-	})
+	}
 }
 
 // Sessions are listed with what the browser calls itself; each can be ended, or all others at once, and nobody else's.
