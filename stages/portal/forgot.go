@@ -87,14 +87,14 @@ func (v *visit) mailTo(owner, address, about, path string) error {
 	return v.mail(owner, address, about, path)
 }
 
-// notice mails who has logged in what was done to their account, to an address that it has, or had. There is no limit
+// notice mails the owner of an account what was done to it, to an address that it has, or had. There is no limit
 // to that, or who has got into an account could use it up before; and what was done stays done if no mail can be sent.
-func (v *visit) notice(address, about string) {
+func (v *visit) notice(owner, address, about string) {
 	if address == "" {
 		return
 	}
-	if err := v.mail(v.account.Owner, address, about, ""); err != nil {
-		v.tools.env.Logger.Warn("no mail says what was done to an account", "owner", v.account.Owner, "about", about, "error", err)
+	if err := v.mail(owner, address, about, ""); err != nil {
+		v.tools.env.Logger.Warn("no mail says what was done to an account", "owner", owner, "about", about, "error", err)
 	}
 }
 

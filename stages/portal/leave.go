@@ -39,7 +39,7 @@ func leave(v *visit, mine control.Owned) error {
 	if err := mine.Leave(v.r.Context()); err != nil {
 		return err
 	}
-	v.notice(v.account.Mail, "left")
+	v.notice(mine.Owner(), v.account.Mail, "left")
 	if err := v.tools.sessions.Destroy(v.r.Context()); err != nil {
 		return err
 	}

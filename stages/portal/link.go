@@ -66,5 +66,6 @@ func useLink(v *visit, store *control.Store) error {
 	if err := v.admit(t.Owner); err != nil {
 		return err
 	}
+	v.noteAgent(store.Of(t.Owner))
 	return v.see("/", "password_set")
 }

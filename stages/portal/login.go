@@ -59,6 +59,7 @@ func logIn(v *visit, store *control.Store) error {
 	if err := v.admit(a.Owner); err != nil {
 		return err
 	}
+	v.noteAgent(store.Of(a.Owner))
 	return v.see(back(f.Value("to")), "")
 }
 

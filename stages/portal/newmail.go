@@ -88,6 +88,6 @@ func confirmMail(v *visit, mine control.Owned) error {
 	case err != nil:
 		return err
 	}
-	v.notice(before, "changed_address")
+	v.notice(mine.Owner(), before, "changed_address")
 	return v.see("/settings", "mail_changed")
 }

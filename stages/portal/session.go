@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -165,6 +166,47 @@ func agentOf(r *http.Request) string {
 	agent := strings.ToValidUTF8(r.UserAgent(), "")
 	return agent[:min(len(agent), longest)]
 }
+
+// mostAgents is how many browsers it is remembered of that they have logged in.
+const mostAgents = 10
+
+// agentKind stands for a browser of whichever version: an update is no other browser.
+func agentKind(r *http.Request) string {
+	unnumbered := strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' || c == '.' || c == '_' {
+			return -1
+		}
+		return c
+	}, agentOf(r))
+	return hashOfSession(unnumbered)[:12]
+}
+
+// noteAgent remembers the browser that has logged in, and tells the owner if it is none of those that did before. That
+// it cannot be noted keeps nobody out.
+func (v *visit) noteAgent(mine control.Owned) {
+	kind := agentKind(v.r)
+	var mail string
+	isNew := false
+	err := mine.ChangeAccount(v.r.Context(), func(a *control.Account) error {
+		p := profileOf(*a)
+		mail, isNew = a.Mail, len(p.Agents) > 0 && !slices.Contains(p.Agents, kind)
+		if slices.Contains(p.Agents, kind) {
+			return errKnown
+		}
+		p.Agents = append(p.Agents[max(0, len(p.Agents)+1-mostAgents):], kind)
+		a.Profile = p.encode()
+		return nil
+	})
+	switch {
+	case err != nil && !errors.Is(err, errKnown):
+		v.tools.env.Logger.Warn("it is not noted from which browser somebody logged in", "owner", mine.Owner(), "error", err)
+	case isNew:
+		v.notice(mine.Owner(), mail, "new_agent")
+	}
+}
+
+// errKnown ends a change of an account that is none.
+var errKnown = errors.New("the browser is known")
 
 // logOut ends the session of the browser.
 func logOut(v *visit, _ control.Owned) error {

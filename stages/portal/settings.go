@@ -142,7 +142,7 @@ func changePassword(v *visit, mine control.Owned) error {
 	if err := mine.SetPassword(v.r.Context(), hash); err != nil {
 		return err
 	}
-	v.notice(v.account.Mail, "changed_password")
+	v.notice(mine.Owner(), v.account.Mail, "changed_password")
 	if err := v.admit(mine.Owner()); err != nil {
 		return err
 	}

@@ -197,6 +197,37 @@ func TestChangeMail(t *testing.T) {
 	}
 }
 
+// A log-in from a browser that did not log in before is told to the owner; one of another version is the same.
+func TestNewBrowsersAreTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.withPassword("eleni")
+	other := w.browser()
+	other.header.Set("User-Agent", "Chromium")
+	other.post("/login", "name", "eleni", "password", "wrong sentence").wants(t, http.StatusUnprocessableEntity) // which is no log-in
+	for i, c := range []struct {
+		agent string
+		mails int
+	}{
+		{"Firefox/140.0 (Linux)", 1}, {"Firefox/140.0 (Linux)", 1}, {"Firefox/141.2 (Linux)", 1}, {"Firefox/141.2 (Telephone)", 2}, {"Firefox/142.0 (Linux)", 2},
+	} {
+		b := w.browser()
+		b.header.Set("User-Agent", c.agent)
+		b.post("/login", "name", "eleni", "password", knownPassword).wants(t, http.StatusSeeOther)
+		if len(w.mails) != c.mails {
+			t.Errorf("after log-in %d, by %s, there are %d mails, want %d", i, c.agent, len(w.mails), c.mails)
+		}
+	}
+	if to, _ := w.mails[0].Address.Reveal(); to != "eleni@example.org" {
+		t.Errorf("%s is told", to)
+	}
+	a, err := w.store.Account(t.Context(), "eleni")
+	w.ok(err)
+	if n := len(profileOf(a).Agents); n != 3 {
+		t.Errorf("%d browsers are remembered", n)
+	}
+}
+
 // Sessions are listed with what the browser calls itself; each can be ended, or all others at once, and nobody else's.
 func TestSessions(t *testing.T) {
 	t.Parallel()
