@@ -8,19 +8,14 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/control/accountfile"
 )
 
 // leavingLasts is how long an account stays of which all is to be erased: until then an operator may keep it.
 const leavingLasts = 7 * 24 * time.Hour
 
 func showLeave(v *visit, _ control.Owned) error {
-	return v.show(http.StatusOK, "leave", leavePage{newForm(nil), v.tools.export != nil})
-}
-
-// leavePage is what the page shows on which one leaves.
-type leavePage struct {
-	Form   *form
-	Export bool
+	return v.show(http.StatusOK, "leave", formPage{newForm(nil)})
 }
 
 // leave has the account leave, for whoever knows its password: its interests are paused, and all sessions end.
@@ -34,7 +29,7 @@ func leave(v *visit, mine control.Owned) error {
 	case err != nil:
 		return err
 	case !is:
-		return v.show(http.StatusUnprocessableEntity, "leave", leavePage{f, v.tools.export != nil})
+		return v.show(http.StatusUnprocessableEntity, "leave", formPage{f})
 	}
 	if err := mine.Leave(v.r.Context()); err != nil {
 		return err
@@ -46,22 +41,19 @@ func leave(v *visit, mine control.Owned) error {
 	return v.see("/login", "left")
 }
 
-// exporter writes all that is stored of an owner, as a zip file.
-type exporter func(context.Context, control.Account, control.Owned, io.Writer) error
+// exporter is [accountfile.Write].
+type exporter func(context.Context, io.Writer, control.Owned, control.Account) (accountfile.Written, error)
 
 // export streams all that is stored of who has logged in. One that fails on its way is cut, so that nobody takes it
 // for whole.
 func export(v *visit, mine control.Owned) error {
-	if v.tools.export == nil {
-		return control.ErrNotFound
-	}
 	if err := v.tools.limits.pass(v.tools.now(), exportsAsked, mine.Owner()); err != nil {
 		return err
 	}
 	h := v.w.Header()
 	h.Set("Content-Type", "application/zip")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": mine.Owner() + ".zip"}))
-	err := v.tools.export(v.r.Context(), v.account, mine, v.w)
+	_, err := v.tools.export(v.r.Context(), v.w, mine, v.account)
 	if err != nil {
 		v.tools.env.Logger.Error("an account cannot be exported", "owner", mine.Owner(), "error", err)
 		panic(http.ErrAbortHandler)

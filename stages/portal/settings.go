@@ -35,7 +35,6 @@ type settingsPage struct {
 	Others   bool // there are further sessions than this one
 	Tokens   []tokenRow
 	Made     string // a token that was made just now, which is shown this once
-	Export   bool
 }
 
 // sessionRow is where one is logged in.
@@ -56,7 +55,7 @@ func (v *visit) showSettings(status int, mine control.Owned, f *form, made strin
 	if !f.values.Has("zone") {
 		f.values.Set("zone", v.profile.Zone)
 	}
-	p := settingsPage{Form: f, Mail: v.account.Mail, Made: made, Export: v.tools.export != nil}
+	p := settingsPage{Form: f, Mail: v.account.Mail, Made: made}
 	ctx := v.r.Context()
 	this := hashOfSession(v.tools.sessions.Token(ctx))
 	for s, err := range mine.WebSessions(ctx) {

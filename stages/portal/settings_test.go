@@ -1,9 +1,11 @@
 package portal
 
 import (
+	"archive/zip"
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/control/accountfile"
 )
 
 const knownPassword = "a long sentence"
@@ -295,26 +298,31 @@ func TestTokensOfPrograms(t *testing.T) {
 	eleni.post("/settings/tokens", "token_name", "more").wants(t, http.StatusUnprocessableEntity, "which is the most")
 }
 
-// The export is of who asks; where there is none it is not offered, and one that fails is cut.
+// The export is of who asks, and one that fails is cut.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	eleni := w.account("eleni")
-	if page := eleni.get("/settings").wants(t, http.StatusOK); strings.Contains(page.body, "/settings/export") {
-		t.Error("an export is offered that there is not")
-	}
-	eleni.get("/settings/export").wants(t, http.StatusNotFound)
-	var fails error
-	w.site.tools.export = func(_ context.Context, a control.Account, mine control.Owned, to io.Writer) error {
-		_, err := io.WriteString(to, a.Owner+" "+mine.Owner())
-		return errors.Join(err, fails)
-	}
+	w.urd("eleni", "https://boats.example/")
+	w.account("costas")
+	w.urd("costas", "https://cars.example/")
 	eleni.get("/settings").wants(t, http.StatusOK, "/settings/export")
-	if a := eleni.get("/settings/export").wants(t, http.StatusOK, "eleni eleni"); a.header.Get("Content-Type") != "application/zip" || !strings.Contains(a.header.Get("Content-Disposition"), "eleni.zip") {
+	a := eleni.get("/settings/export").wants(t, http.StatusOK)
+	if a.header.Get("Content-Type") != "application/zip" || !strings.Contains(a.header.Get("Content-Disposition"), "eleni.zip") {
 		t.Errorf("the export is %v", a.header)
 	}
+	files, err := zip.NewReader(strings.NewReader(a.body), int64(len(a.body)))
+	w.ok(err)
+	urds, err := fs.ReadFile(files, "urds.xml")
+	w.ok(err)
+	if !strings.Contains(string(urds), "boats.example") || strings.Contains(string(urds), "cars.example") {
+		t.Errorf("%s", urds)
+	}
 	w.browser().get("/settings/export").wants(t, http.StatusSeeOther, "/login")
-	fails = errors.New("the disk is gone")
+	w.site.tools.export = func(_ context.Context, to io.Writer, _ control.Owned, _ control.Account) (accountfile.Written, error) {
+		_, err := io.WriteString(to, "begun")
+		return accountfile.Written{}, errors.Join(err, errors.New("the disk is gone"))
+	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/settings/export", nil)
 	w.ok(err)
 	got, err := eleni.client.Do(r)

@@ -12,6 +12,7 @@ import (
 	"github.com/webrace/webrace/pipeline/connections"
 	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/control/accountfile"
 )
 
 // site answers requests by the table of routes.
@@ -33,7 +34,7 @@ type tools struct {
 	limits    *limits
 	mail      func(*visit, *delivery.Message) error
 	open      OpenReader // nil readers look into nothing
-	export    exporter   // nil: there is none
+	export    exporter
 	now       func() time.Time
 }
 
@@ -44,7 +45,7 @@ func newSite(o Options, env *pipeline.Env, store *control.Store, mail mailer) (*
 	}
 	t := &tools{
 		options: o, env: env, base: base, secure: base.Scheme == "https" || o.CertFile != "",
-		passwords: newHasher(), limits: newLimits(), now: time.Now, open: opener(env),
+		passwords: newHasher(), limits: newLimits(), now: time.Now, open: opener(env), export: accountfile.Write,
 		mail: func(v *visit, m *delivery.Message) error { return mail(v.r.Context(), m) },
 	}
 	t.sessions = newSessions(store, t.secure)

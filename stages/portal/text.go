@@ -32,12 +32,16 @@ func flatten(into map[string]string, prefix string, table map[string]any) {
 	}
 }
 
+// missed is told of keys that there is no text for.
+var missed = func(string) {}
+
 // text returns the text of a key, with what it speaks of put in (see [fmt.Sprintf]). A key that there is not shows as
 // it is: a test finds it.
 func text(key string, args ...any) string {
 	t, is := texts[key]
 	switch {
 	case !is:
+		missed(key)
 		return key
 	case len(args) == 0:
 		return t
