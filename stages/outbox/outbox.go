@@ -6,7 +6,8 @@
 // outbox; filed again, it changes nothing. What a message holds is stored before it is handed out, so that after a
 // crash the same is sent again under the same id, and nothing is in two messages. A message is over when its receiver
 // has taken it, or when it was given up: after three days, or because the receiver refuses it. Nothing is sent before
-// it is due. A channel has one message under way, and a receiver two, so that one that is down delays its own alone.
+// it is due. A channel has one message under way, and a receiver two, so that one that is down delays its own alone. Of
+// those that are due, the urgencies 3, 2 and 1 are handed out in the proportion 8:3:1.
 //
 // Mails of accounts, with a link that works for an hour, come composed, and pass in memory: before all else, and sent
 // again for an hour. The item that brought one ends when it is known what came of it, and learns that, a
@@ -25,6 +26,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/broadcast"
+	"github.com/webrace/webrace/internal/urgency"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/storage"
@@ -45,7 +47,7 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "outbox",
 		Summary: "tells people: files annotations into their inboxes, and sends messages on their channels when they are due",
-		Doc: "People are owners who have an account (`webrace-store account add`); nothing is done for others. Their channels are made in the web application (stage portal). A channel has one message at a time, of all that is due on it. The stage that sends it, mail-out or " +
+		Doc: "People are owners who have an account (`webrace-store account add`); nothing is done for others. Their channels are made in the web application (stage portal). A channel has one message at a time, of all that is due on it; those whose most urgent annotation is of urgency 3, 2 and 1 are sent in the proportion 8:3:1. The stage that sends it, mail-out or " +
 			"http-out, tries once; it is sent again after a minute to six hours, for three days. A channel that has refused five messages in a row is stopped, and its owner is told on the others. " +
 			"A mail of an account, with a link that confirms an address or sets a password, comes written, is sent before all else, and again for an hour, in which it is in memory alone: what emits it is told what came of it. " +
 			"`filed` counts annotations, `taken`, `put_off` and `given_up` what came of messages.",
@@ -95,16 +97,19 @@ type stage struct {
 	watching  sync.WaitGroup // of mails of accounts
 	changed   broadcast.Cond // there may be something to hand out, or nothing more
 
-	mu      sync.Mutex
-	mails   []*mail           // of accounts, that wait or are out, in the order in which they came
-	ready   []control.Message // that are to be handed out
-	known   map[string]bool   // the ids of those, and of the messages that are out until it is stored what came of them
-	out     int               // how many are
-	sending map[int64]bool    // channels that have one
-	busy    map[string]int    // how many are out, by their receivers' hosts
-	hosts   map[int64]string  // of channels, as they were last
-	stale   bool              // more may be due in the store than is ready
-	sealed  bool
+	mu        sync.Mutex
+	mails     []*mail // of accounts, that wait or are out, in the order in which they came
+	ready     lanes
+	turns     urgency.Turns    // of the lanes
+	known     map[string]bool  // the ids of messages that are out, until it is stored what came of them
+	out       int              // how many are, with mails of accounts
+	sending   map[int64]bool   // channels that have one
+	busy      map[string]int   // how many are out, by their receivers' hosts
+	hosts     map[int64]string // of channels, as they were last
+	stale     bool             // more may be due in the store than is ready
+	back      map[string]bool  // the ids of messages that came back while the store is being looked into; else nil
+	lookAgain time.Time        // for what is due, while something is ready
+	sealed    bool
 }
 
 var (

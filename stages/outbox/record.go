@@ -23,7 +23,7 @@ const (
 // lease is a message on loan.
 type lease struct {
 	stage   *stage
-	message control.Message
+	message control.DueMessage
 	item    *pipeline.Item
 }
 
@@ -46,7 +46,7 @@ type ended struct {
 func messageIn(l *lease) *delivery.Message { return l.item.Value.(*delivery.Message) }
 
 // attemptOf returns what an outcome says of an attempt, and whether it says anything.
-func (s *stage) attemptOf(m control.Message, o pipeline.Outcome) (control.Attempt, bool) {
+func (s *stage) attemptOf(m control.DueMessage, o pipeline.Outcome) (control.Attempt, bool) {
 	r, again, is := resultOf(o)
 	a := control.Attempt{Message: m.ID, Taken: r.Taken, Said: r.Said, Again: again, Untried: !again.IsZero()}
 	if !is || a.Untried {

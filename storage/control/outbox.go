@@ -70,7 +70,7 @@ type Message struct {
 	ID       string
 	Channel  int64
 	State    MessageState
-	Due      time.Time // of the next attempt
+	Due      time.Time // of the next attempt; of the first, when the first of what it holds is
 	Attempts int
 	Said     string // by the receiver, to the last attempt
 	Created  time.Time
@@ -137,63 +137,6 @@ func (s *Store) byChannel(ctx context.Context, query string) (map[int64]int, err
 	return counts, nil
 }
 
-// Composed is a message that was made, with what it holds in the order in which it was put.
-type Composed struct {
-	Message
-	Entries []Entry
-}
-
-// Compose makes messages of what is due, each of all the entries of one channel that are; its id is what the caller
-// makes of their keys. It does so for so many channels at most, those first that have waited longest, and leaves out
-// channels that are not active, and those of which a message waits: what refuses one message gets no second.
-func (s *Store) Compose(ctx context.Context, now time.Time, most int, name func(channel int64, keys []string) string) (made []Composed, err error) {
-	var some bool // asked first, because reading waits for no writer
-	err = s.readRow(ctx, "look into the outbox", "SELECT EXISTS (SELECT 1 FROM outbox WHERE message = '' AND due <= ?)", []any{nanos.Of(now)}, &some)
-	if err != nil || !some {
-		return nil, err
-	}
-	err = s.write(ctx, allOutbox, "compose messages", func(tx *sql.Tx) error {
-		p := s.newStatements(ctx, tx)
-		if made, err = dueEntries(&p, now, most); err != nil {
-			return err
-		}
-		var messages, entries []any
-		for i := range made {
-			m := &made[i]
-			keys := make([]string, len(m.Entries))
-			for j, e := range m.Entries {
-				keys[j] = e.Key
-			}
-			m.ID, m.State, m.Due, m.Created = name(m.Channel, keys), MessageWaits, now, now
-			messages = append(messages, m.ID, m.Channel, string(MessageWaits), nanos.Of(now), 0, "", nanos.Of(now), 0)
-			for _, e := range m.Entries {
-				entries = append(entries, e.N, m.ID)
-			}
-		}
-		if err := p.insertRows("message (id, channel, state, due, attempts, said, created, ended)", 8, messages); err != nil {
-			return err
-		}
-		return p.withRows("UPDATE outbox SET message = column2 FROM (", 2, entries, ") AS given WHERE n = column1")
-	})
-	return made, err
-}
-
-// dueEntries returns the entries that are due, by channels.
-func dueEntries(p *statements, now time.Time, most int) (made []Composed, err error) {
-	const query = "SELECT " + entryColumns + ` FROM outbox WHERE message = '' AND due <= ?1 AND channel IN (
-		SELECT channel FROM outbox WHERE message = '' AND due <= ?1 AND channel IN (SELECT n FROM channel WHERE state = 'active')
-		AND channel NOT IN (SELECT channel FROM message WHERE ended = 0) GROUP BY channel ORDER BY min(due), channel LIMIT ?2) ORDER BY channel, n`
-	return made, p.each(query, []any{nanos.Of(now), most}, func(scan func(...any) error) error {
-		e, err := scanEntry(scan)
-		if len(made) == 0 || made[len(made)-1].Channel != e.Channel {
-			made = append(made, Composed{Message: Message{Channel: e.Channel}})
-		}
-		last := &made[len(made)-1]
-		last.Entries = append(last.Entries, e)
-		return err
-	})
-}
-
 const entryColumns = "n, channel, key, seq, body, urgency, due"
 
 func scanEntry(scan func(...any) error) (e Entry, err error) {
@@ -210,18 +153,36 @@ func (s *Store) EntriesOf(ctx context.Context, message string) iter.Seq2[Entry, 
 
 const messageColumns = "id, channel, state, due, attempts, said, created, ended"
 
-func scanMessage(r *sql.Rows) (m Message, err error) {
+func scanMessage(r *sql.Rows) (Message, error) { return scanMessageAnd(r) }
+
+// scanMessageAnd scans a message, and the columns behind it.
+func scanMessageAnd(r *sql.Rows, more ...any) (m Message, err error) {
 	var due, created, ended int64
-	err = r.Scan(&m.ID, &m.Channel, &m.State, &due, &m.Attempts, &m.Said, &created, &ended)
+	err = r.Scan(append([]any{&m.ID, &m.Channel, &m.State, &due, &m.Attempts, &m.Said, &created, &ended}, more...)...)
 	m.Due, m.Created, m.Ended = nanos.Time(due), nanos.Time(created), nanos.Time(ended)
+	return m, err
+}
+
+// DueMessage is a message that is to be sent.
+type DueMessage struct {
+	Message
+	Urgency int // the greatest of what it holds, and of what is due on its channel and waits for it
+}
+
+func scanDueMessage(r *sql.Rows) (m DueMessage, err error) {
+	var held, waits int
+	m.Message, err = scanMessageAnd(r, &held, &waits)
+	m.Urgency = max(held, waits)
 	return m, err
 }
 
 // DueMessages returns the messages on active channels that wait for an attempt which is due, those first that are due
 // longest.
-func (s *Store) DueMessages(ctx context.Context, now time.Time) iter.Seq2[Message, error] {
-	return rows(ctx, s, "read messages", scanMessage,
-		"SELECT "+messageColumns+" FROM message WHERE ended = 0 AND due <= ? AND channel IN (SELECT n FROM channel WHERE state = 'active') ORDER BY due, id", nanos.Of(now))
+func (s *Store) DueMessages(ctx context.Context, now time.Time) iter.Seq2[DueMessage, error] {
+	const query = "SELECT " + messageColumns + `, (SELECT coalesce(max(urgency), 0) FROM outbox WHERE outbox.message <> '' AND outbox.message = message.id), coalesce(waits, 0)
+		FROM message LEFT JOIN (SELECT channel AS same, max(urgency) AS waits FROM outbox WHERE message = '' AND due <= ?1 GROUP BY channel) AS waiting ON same = channel
+		WHERE ended = 0 AND due <= ?1 AND channel IN (SELECT n FROM channel WHERE state = 'active') ORDER BY due, id`
+	return rows(ctx, s, "read messages", scanDueMessage, query, nanos.Of(now))
 }
 
 // Attempt is what came of sending a message.

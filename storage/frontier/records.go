@@ -8,14 +8,15 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/urgency"
 )
 
 // level is the urgency of an item, turned so that 0 is the most urgent.
 type level uint8
 
-const levels = 3
+const levels = urgency.Levels
 
-func levelOf(urgency int) level { return level(levels - min(max(urgency, 1), levels)) }
+func levelOf(of int) level { return level(urgency.Level(of)) }
 
 // record is what is known of one URL: which crawls came to it and, while some of them wait for it,
 // where it is queued. What a visit left behind lies apart, because offers have no use for it.

@@ -3,6 +3,8 @@ package frontier
 import (
 	"container/heap"
 	"time"
+
+	"github.com/webrace/webrace/internal/urgency"
 )
 
 // The window is the workbench of BUbiNG (Boldi, Marino, Santini and Vigna, "BUbiNG: Massive Crawling for the Masses",
@@ -20,9 +22,8 @@ import (
 //     what was last reported of it is (saving).
 //   - Within a level, host queues take turns: round robin. One that had its turn of items leaves the window if others
 //     are ready that there is no room for (rotate), and the scan comes back to it after all of those.
-//   - Between levels, pick is smooth weighted round robin, as nginx balances servers with: each level that has a free
-//     host gains its weight in credit, and the one with the most is taken and pays the sum of the weights. So each has
-//     its share without bursts, and a level without free hosts saves nothing up.
+//   - Between levels, pick is smooth weighted round robin ([urgency.Turns]): each level that has a free host has its
+//     share without bursts, and a level without one saves nothing up.
 //
 // What becomes durable is told to the window after its commit (arrived, altered): it never has an item before the disk
 // has. Of a host queue it has the next items, and the stretches of orders that are yet to be read (unread).
@@ -37,6 +38,7 @@ type window struct {
 
 	hosts   map[hostID]*host
 	rings   [levels]ring
+	turns   urgency.Turns // of the levels
 	waiting waitingHosts
 }
 
@@ -46,9 +48,6 @@ const (
 	turn      = 2 * prefetch     // items after which a host queue makes room for another, if there is one
 	parkAfter = 10 * time.Second // a host that waits longer leaves its place in the window to another
 )
-
-// weights are the shares of the levels, the most urgent first.
-var weights = [levels]int{8, 3, 1}
 
 // host is a host in the window.
 type host struct {
@@ -87,7 +86,6 @@ type queued struct {
 // ring is where the host queues of one level take turns.
 type ring struct {
 	queues []*hostQueue
-	credit int
 	loaded int // host queues in the window
 
 	next   uint64 // the host to go on loading from
@@ -346,27 +344,17 @@ func (w *window) readyHosts(at level, n int) (ids []hostID, err error) {
 
 // pick takes the host queue out of the rings whose turn it is, or returns nil when no host is free.
 func (w *window) pick(now time.Time) *hostQueue {
-	best, total := -1, 0
-	for i := range w.rings {
-		r := &w.rings[i]
+	at := w.turns.Next(func(at int) bool {
+		r := &w.rings[at]
 		for len(r.queues) > 0 && (r.queues[0].dry() || !r.queues[0].host.free(now)) {
 			r.shift()
 		}
-		if len(r.queues) == 0 {
-			r.credit = 0
-			continue
-		}
-		r.credit += weights[i]
-		total += weights[i]
-		if best < 0 || r.credit > w.rings[best].credit {
-			best = i
-		}
-	}
-	if best < 0 {
+		return len(r.queues) > 0
+	})
+	if at < 0 {
 		return nil
 	}
-	w.rings[best].credit -= total
-	return w.rings[best].shift()
+	return w.rings[at].shift()
 }
 
 func (r *ring) shift() *hostQueue {

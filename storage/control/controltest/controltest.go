@@ -107,7 +107,7 @@ type Store interface {
 	DeadMessages(ctx context.Context) (map[int64]int, error)
 	Compose(ctx context.Context, now time.Time, most int, name func(channel int64, keys []string) string) ([]control.Composed, error)
 	EntriesOf(ctx context.Context, message string) iter.Seq2[control.Entry, error]
-	DueMessages(ctx context.Context, now time.Time) iter.Seq2[control.Message, error]
+	DueMessages(ctx context.Context, now time.Time) iter.Seq2[control.DueMessage, error]
 	Attempted(ctx context.Context, attempts ...control.Attempt) ([]int64, error)
 	ToldBy(ctx context.Context, message string, most int) iter.Seq2[control.ACI, error]
 	SendAgain(ctx context.Context, id string) error

@@ -49,6 +49,7 @@ var guarantees = []guarantee{
 	{"an ACI is filed once, for its owner alone", annotationsAreFiledOnce},
 	{"a message is composed once, of what is due, and sent until it is taken", messagesAreComposedOnce},
 	{"a channel that refuses is stopped", refusingChannelsStop},
+	{"what is urgent is composed first, and all in its turn", theUrgentIsComposedFirst},
 	{"what is to be sent is not trimmed", whatIsToBeSentIsNotTrimmed},
 	{"what is another's is as if it were not there", nobodySeesAnothers},
 	{"of an owner who is erased nothing stays", ownersAreErased},

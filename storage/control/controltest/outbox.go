@@ -3,6 +3,7 @@ package controltest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -173,6 +174,39 @@ func messagesAreComposedOnce(s *session) {
 	s.same("left", len(all(s, s.store.Messages(s.ctx))), 2)
 	s.same("what it held", len(all(s, s.store.EntriesOf(s.ctx, m))), 0)
 	s.same("filed again", s.file([]int64{1, 2}, n), 0)
+}
+
+func theUrgentIsComposedFirst(s *session) {
+	owners := []control.Owned{s.account("eleni"), s.account("costas")}
+	urgencies := make(map[int64]int)
+	for i := range 30 {
+		n := s.channel(owners[i/15], fmt.Sprint("c", i))
+		urgencies[n] = 1 + i%3
+		for urgency := range urgencies[n] + 1 { // the greatest counts
+			s.ok(s.store.PutEntry(s.ctx, control.Entry{Channel: n, Key: fmt.Sprint(urgency), Urgency: urgency, Due: time.Unix(1e9+int64(i), 0)}))
+		}
+	}
+	due := func() (order []int64, count [4]int) {
+		for _, m := range all(s, s.store.DueMessages(s.ctx, time.Now())) {
+			s.same("the urgency of a message", m.Urgency, urgencies[m.Channel])
+			s.same("due", m.Due.Unix()-1e9, m.Channel-1)
+			order = append(order, m.Channel)
+			count[m.Urgency]++
+		}
+		return order, count
+	}
+	s.same("composed", len(s.compose(12)), 12)
+	order, count := due()
+	s.same("composed of each urgency", count, [4]int{0, 1, 3, 8})
+	s.must(slices.IsSorted(order), "they are handed out in the order %v", order)
+	s.same("composed", len(s.compose(99)), 18)
+	_, count = due()
+	s.same("composed of each urgency", count, [4]int{0, 10, 10, 10})
+	s.ok(s.store.PutEntry(s.ctx, control.Entry{Channel: 1, Key: "later", Urgency: 3, Due: time.Now().Add(time.Hour)}))
+	due()
+	s.ok(s.store.PutEntry(s.ctx, control.Entry{Channel: 1, Key: "urgent", Urgency: 3, Due: time.Unix(1e9, 0)}))
+	urgencies[1] = 3
+	due()
 }
 
 func (s *session) trimMessages(before time.Time) int {
