@@ -216,6 +216,46 @@ func TestAWrongPasswordIsTriedThreeTimesAndNoMore(t *testing.T) {
 	}
 }
 
+// A secret of kind none is kept to its owner: what is fetched in its name has versions of its own, and no server can tell.
+func TestASecretOfKindNoneKeepsWhatIsFetchedApart(t *testing.T) {
+	t.Parallel()
+	w, other := newWorld(t), newSite(t)
+	if out, complaints, err := webraceRun("store", "secret", "set", "private", "--kind", "none", "--data", w.data); err != nil {
+		t.Fatalf("%v: %s%s", err, out, complaints)
+	}
+	shows := func(links ...string) http.HandlerFunc {
+		return func(rw http.ResponseWriter, r *http.Request) {
+			for _, field := range []string{"Authorization", "Cookie", "Proxy-Authorization", "Referer"} {
+				if said := r.Header.Get(field); said != "" {
+					t.Errorf("%s was shown %s: %s", r.URL, field, said)
+				}
+			}
+			http.SetCookie(rw, &http.Cookie{Name: "session", Value: "s3ss10n"})
+			serveDocument(rw, r, document(links...))
+		}
+	}
+	w.handle("/", shows("tea of all", "/deeper", "/moved"))
+	w.handle("/deeper", shows("more tea"))
+	w.handle("/moved", http.RedirectHandler(other.URL+"/", http.StatusFound).ServeHTTP)
+	other.handle("/", shows("tea elsewhere"))
+	said := ""
+	for range 2 {
+		said += w.run(these(
+			w.asks("ann", "/", depth(2), within(xmlschema.ScopeAny), as("private"), about("tea")),
+			w.asks("bob", "/", depth(1), about("tea")), w.asks("eve", "/*", about("tea"))), append(askAll, "--set", "keyword-filter.audience=everyone")...)
+	}
+	mustBe(t, "requests elsewhere", other.requests(), "200 /", "304 /")
+	mustBe(t, "news", w.news(), "ann /", "ann /", "ann /deeper", "ann "+other.URL+"/", "bob /", "eve /") // ann of both pages at /
+	for path, want := range map[string]int{"/": 1, objects.View("private", "/"): 1, objects.View("private", "/deeper"): 1} {
+		if n := len(w.versions(path)); n != want {
+			t.Errorf("%q has %d versions, want %d", path, n, want)
+		}
+	}
+	if strings.Contains(said, "withheld") || strings.Contains(said, "refused") {
+		t.Errorf("the run says:\n%s", said)
+	}
+}
+
 func TestASecretThatIsNotStoredIsSaidAndNothingIsAskedWithout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

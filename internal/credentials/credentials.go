@@ -48,6 +48,9 @@ type Limits struct {
 	Pause    time.Duration // for how long it is not
 }
 
+// ErrNothing means that a secret is of kind none: the request presents nothing, to whatever host it goes.
+var ErrNothing = errors.New("the secret is of kind none, and nothing is sent for it")
+
 // Refusal tells why a request that wants credentials is not made.
 type Refusal struct {
 	Paused bool   // the server has refused them too often
@@ -91,12 +94,15 @@ type entry struct {
 
 // Grant returns what to present with a request by this scheme to this host, as in its normalized URL. It
 // is nil if the host is none that the secret is for: then the request is made without. The error is a
-// [Refusal] if it is not to be made. It may wait for other requests with the secret to end. The grant has to
-// be ended by [Grant.Close].
+// [Refusal] if it is not to be made, and [ErrNothing] if it is made without, whatever the host. It may wait for other
+// requests with the secret to end. The grant has to be ended by [Grant.Close].
 func (b *Broker) Grant(ctx context.Context, name, scheme, host string, reach []webrace.Reach) (*Grant, error) {
 	e, err := b.entry(ctx, name)
 	if err != nil {
 		return nil, err
+	}
+	if e.secret.Kind() == KindNone {
+		return nil, ErrNothing
 	}
 	bounds := e.secret.Bounds()
 	admitted := bounds.Admit(host)

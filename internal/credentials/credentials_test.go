@@ -138,6 +138,21 @@ func TestASecretGoesWhereItIsForAndNowhereElse(t *testing.T) {
 	}
 }
 
+// Of kind none there is nothing to present, whatever the host and the scheme, and no request waits for another.
+func TestASecretOfKindNoneIsPresentedNowhere(t *testing.T) {
+	t.Parallel()
+	s := newStored()
+	s.set(t, "s", KindNone, "", "", Bounds{})
+	b := NewBroker(s, Limits{Refusals: 1, Pause: time.Hour})
+	for _, address := range []string{"https://a.example/", "http://a.example/", "https://b.example/", "http://b.example:8080/"} {
+		for range 3 {
+			if g, err := grant(t, b, address); g != nil || !errors.Is(err, ErrNothing) {
+				t.Errorf("%s is granted %v, %v", address, g, err)
+			}
+		}
+	}
+}
+
 func TestEachKindIsPresentedInItsWay(t *testing.T) {
 	t.Parallel()
 	for want, set := range map[string]func(*stored){

@@ -21,6 +21,7 @@ const (
 	KindHeader Kind = "header" // the name of a header field and its value
 	KindCookie Kind = "cookie" // what a Cookie field holds
 	KindForm   Kind = "form"   // what is filled into a form to log in ([Form])
+	KindNone   Kind = "none"   // nothing: what is asked for in its name is kept apart, for addresses that are secrets
 
 	// KindSession is of the cookies that a log-in gave. The program keeps them beside the secret that was filled in; nobody
 	// sets them.
@@ -30,7 +31,7 @@ const (
 // Kinds are those that people set, in the order in which they are offered. The caller must not change them.
 func Kinds() []Kind { return kinds }
 
-var kinds = []Kind{KindBasic, KindBearer, KindHeader, KindCookie, KindForm}
+var kinds = []Kind{KindBasic, KindBearer, KindHeader, KindCookie, KindForm, KindNone}
 
 // Secret is what a source wants to see before it shows a document. However it is printed, logged or
 // marshalled it reads [redacted]; only [Secret.Reveal] returns it.
@@ -43,14 +44,16 @@ type secretValue struct {
 	origin      Origin
 }
 
-// NewSecret returns a secret: basic takes a user and a password, header a name and a value, the others a
+// NewSecret returns a secret: basic takes a user and a password, header a name and a value, none nothing, the others a
 // value alone. One of kind form is made by [NewForm].
 func NewSecret(kind Kind, name, value string) (Secret, error) {
 	named := kind == KindBasic || kind == KindHeader || kind == KindForm
 	switch {
 	case kind != KindSession && !slices.Contains(kinds, kind):
 		return Secret{}, fmt.Errorf("a secret of kind %q: it is %s", kind, suggest.Or(kinds))
-	case value == "":
+	case kind == KindNone && value != "":
+		return Secret{}, errors.New("a secret of kind none holds nothing")
+	case value == "" && kind != KindNone:
 		return Secret{}, errors.New("the secret is empty")
 	case named && name == "":
 		return Secret{}, fmt.Errorf("a secret of kind %s needs a name: of the user, or of the header field", kind)

@@ -70,6 +70,7 @@ func TestNonsenseIsNoSecretAndIsNotQuoted(t *testing.T) {
 	}{
 		{"other", "", hush}, {KindBasic, "", hush}, {KindBasic, "a:b", hush}, {KindBearer, "a", hush}, {KindBearer, "", ""},
 		{KindHeader, "", hush}, {KindHeader, "a b", hush}, {KindCookie, "", hush + "\r\nHost: x"},
+		{KindNone, "", hush}, {KindNone, "a", ""},
 	} {
 		if _, err := NewSecret(c.kind, c.name, c.value); err == nil || strings.Contains(err.Error(), hush) {
 			t.Errorf("%v: %v", c.kind, err)

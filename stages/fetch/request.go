@@ -45,11 +45,8 @@ func (x *exchange) prepare(ctx context.Context) error {
 	}
 	x.prepared = &preparedRequest{method: request.Method}
 	x.prepared.header, x.prepared.body, err = request.Expand(func(name string) (string, error) {
-		if name != x.req.Secret {
+		if name != x.req.Secret || x.grant == nil {
 			return x.lend(ctx, name)
-		}
-		if x.grant == nil {
-			return "", notFor(name, x.target.Host)
 		}
 		x.prepared.holdsSecret = true
 		return x.grant.Value(), nil
@@ -94,20 +91,18 @@ func (x *exchange) lend(ctx context.Context, name string) (string, error) {
 	switch {
 	case err != nil && waiting.Err() != nil && ctx.Err() == nil:
 		return "", &restingError{time.Now().Add(firstPause), "as many requests as may be are out with secret " + name}
+	case errors.Is(err, credentials.ErrNothing):
+		return "", &credentials.Refusal{Why: "the request names secret " + name + ", which is of kind none and holds nothing: name another"}
 	case err != nil:
 		return "", err
 	case g == nil:
-		return "", notFor(name, x.target.Host)
+		return "", &credentials.Refusal{Why: fmt.Sprintf("the request names secret %s, which is not for %s: webrace-store secret set %[1]s --host %[2]s … allows it", name, x.target.Host)}
 	}
 	if x.lent == nil {
 		x.lent = make(map[string]*credentials.Grant)
 	}
 	x.lent[name] = g
 	return g.Value(), nil
-}
-
-func notFor(secret, host string) error {
-	return &credentials.Refusal{Why: fmt.Sprintf("the request names secret %s, which is not for %s: webrace-store secret set %[1]s --host %[2]s … allows it", secret, host)}
 }
 
 // closeGrants ends what was lent for the request.

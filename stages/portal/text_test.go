@@ -59,17 +59,18 @@ func TestMain(m *testing.M) {
 func named(sources, key string) bool {
 	quoted := func(part string) bool { return strings.Contains(sources, `"`+part+`"`) }
 	key = strings.TrimSuffix(key, "_hint")
-	if quoted(key) {
-		return true
+	for _, form := range []string{"", ".one", ".many", ".subject", ".text", ".title"} {
+		trimmed := strings.TrimSuffix(key, form)
+		i := strings.LastIndexByte(trimmed, '.')
+		before, last := trimmed[:max(i, 0)], trimmed[i+1:]
+		if quoted(trimmed) || quoted(last) && (quoted(before) || quoted(before+".")) {
+			return true
+		}
+		if field, value, is := strings.Cut(last, "_"); is && quoted(before+"."+field+"_") && quoted(value) {
+			return true
+		}
 	}
-	for _, form := range []string{".one", ".many", ".subject", ".text", ".title"} {
-		key = strings.TrimSuffix(key, form)
-	}
-	before, last, _ := strings.Cut(key, ".")
-	if i := strings.LastIndexByte(key, '.'); i >= 0 {
-		before, last = key[:i], key[i+1:]
-	}
-	return quoted(key) || quoted(last) && (quoted(before) || quoted(before+".")) || last == "" || strings.Contains(sources, `"`+before+"."+strings.SplitAfter(last, "_")[0]+`"`)
+	return false
 }
 
 // Each text that there is, is named.

@@ -43,7 +43,11 @@ func newSecretSet(globals *cli.Globals) *cobra.Command {
 	var insecure bool
 	var form formFlags
 	var from originFlags
+	holdsNothing := func() bool { return credentials.Kind(kind) == credentials.KindNone }
 	secretOf := func(value string) (credentials.Secret, error) {
+		if holdsNothing() && (len(hosts) > 0 || insecure || from.given()) {
+			return credentials.Secret{}, cli.Wrongf("--kind none sends nothing: --host, --insecure, --from-file and --from-command are for other kinds")
+		}
 		if user != "" && header != "" {
 			return credentials.Secret{}, cli.Wrongf("--user is for --kind basic, --header for --kind header: a secret is one of them")
 		}
@@ -78,11 +82,19 @@ func newSecretSet(globals *cli.Globals) *cobra.Command {
   webrace-store secret set hook --kind bearer --from-file /run/secrets/hook
   webrace-store secret set feed --kind header --header X-Api-Key --host api.example.org < key.txt
   webrace-store secret set forum --kind cookie --host forum.example.org < cookies.txt
-  webrace-store secret set club --kind form --page https://club.example.org/login --field user=eleni --password password --success css:.logout`,
+  webrace-store secret set club --kind form --page https://club.example.org/login --field user=eleni --password password --success css:.logout
+  webrace-store secret set private --kind none`,
 		Args: cobra.ExactArgs(1),
 		PersistentPreRunE: func(c *cobra.Command, args []string) error {
-			if _, err := secretOf("any"); err != nil { // before one is typed in vain
+			trial := "any"
+			if holdsNothing() {
+				trial = ""
+			}
+			if _, err := secretOf(trial); err != nil { // before one is typed in vain
 				return err
+			}
+			if holdsNothing() {
+				return askElsewhere(c, args)
 			}
 			if from.given() {
 				if _, err := from.origin(globals); err != nil {
@@ -98,9 +110,11 @@ func newSecretSet(globals *cli.Globals) *cobra.Command {
 				return err
 			}
 			var value string
-			if origin.IsZero() {
+			switch {
+			case holdsNothing():
+			case origin.IsZero():
 				value, err = readSecret(c.InOrStdin())
-			} else {
+			default:
 				value, err = readOrigin(c.Context(), origin, credentials.Kind(kind))
 			}
 			if err != nil {
@@ -131,7 +145,7 @@ func newSecretSet(globals *cli.Globals) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&kind, "kind", string(credentials.KindBasic), "basic (user and password), bearer (token), header, cookie (a Cookie field, or a cookies.txt of a browser), or form (filled in to log in)")
+	c.Flags().StringVar(&kind, "kind", string(credentials.KindBasic), "basic (user and password), bearer (token), header, cookie (a Cookie field, or a cookies.txt of a browser), form (filled in to log in), or none (nothing: keeps what is fetched apart)")
 	c.Flags().StringVar(&user, "user", "", "whose password it is, for --kind basic")
 	c.Flags().StringVar(&header, "header", "", "the `NAME` of the header field, for --kind header")
 	form.register(c)

@@ -21,7 +21,7 @@ type secretUsed struct {
 var secretListing = listing[secretUsed]{
 	header: []string{"name", "kind", "created", "changed", "hosts", "origin"},
 	row: func(s secretUsed) []any {
-		return []any{s.Name, string(s.Kind), s.Created, s.Changed, placesOf(s.Bounds), originOf(s.Origin, s.Unreadable)}
+		return []any{s.Name, string(s.Kind), s.Created, s.Changed, placesOf(s.Kind, s.Bounds), originOf(s.Origin, s.Unreadable)}
 	},
 }
 
@@ -34,7 +34,10 @@ var ownedListing = listing[secretUsed]{
 }
 
 // placesOf describes where a secret may be sent.
-func placesOf(b credentials.Bounds) string {
+func placesOf(kind credentials.Kind, b credentials.Bounds) string {
+	if kind == credentials.KindNone {
+		return "nowhere"
+	}
 	places := cmp.Or(strings.Join(b.Hosts, ","), "where the crawl begins")
 	if b.Insecure {
 		places += ", also by http"
