@@ -16,7 +16,9 @@ import (
 // Whatever keeps a stage from running is a finding of the code [finding.CodeEnvironment], with the place of the
 // option at fault if the stage names one ([OptionError]) and of the stage otherwise; all of them are found at
 // once. What takes longer than limit is one too, and is left behind: it is for programs that end soon.
-func (g *Graph) Probe(ctx context.Context, o RunOptions, limit time.Duration) finding.List {
+//
+// What would keep none from running, but is worth a word, is noted by stages as [Untried].
+func (g *Graph) Probe(ctx context.Context, o RunOptions, limit time.Duration) (found finding.List, notes []ProbeNote) {
 	r := g.newRun(ctx, o)
 	defer r.cancel(nil)
 	p := &prober{run: r, limit: limit, stuck: make(map[*Stage]bool)}
@@ -43,14 +45,18 @@ func (g *Graph) Probe(ctx context.Context, o RunOptions, limit time.Duration) fi
 			p.do(n.stage, "close", func(context.Context) error { return closer.Close() })
 		}
 	}
-	return p.found
+	return p.found, p.notes
 }
+
+// ProbeNote is what a stage says of itself that a probe has found nothing wrong with.
+type ProbeNote struct{ Stage, Says string }
 
 // prober calls stages, and writes down what goes wrong.
 type prober struct {
 	run   *Run
 	limit time.Duration
 	found finding.List
+	notes []ProbeNote
 	stuck map[*Stage]bool // those that did not answer in time, and may be at work still
 }
 
@@ -92,7 +98,11 @@ func (p *prober) report(stage *Stage, err error) {
 		}
 		return
 	}
-	if err != nil && !errors.Is(err, ErrUntried) {
+	var untried untriedError
+	switch {
+	case errors.As(err, &untried):
+		p.notes = append(p.notes, ProbeNote{stage.Name, untried.Error()})
+	case err != nil && !errors.Is(err, ErrUntried):
 		p.found = append(p.found, stage.finding(finding.CodeEnvironment, p.run.graph.Name, err))
 	}
 }

@@ -57,6 +57,12 @@ type probedOptions struct {
 // probe loads a pipeline of source > one > two > three, the second of which is a Checker, and probes it.
 func probe(t *testing.T, source string, wrong map[string]map[string]error) (finding.List, []string) {
 	t.Helper()
+	found, _, made := probeWithNotes(t, source, wrong)
+	return found, made
+}
+
+func probeWithNotes(t *testing.T, source string, wrong map[string]map[string]error) (finding.List, []pipeline.ProbeNote, []string) {
+	t.Helper()
 	r := pipeline.NewRegistry()
 	made := new(calls)
 	add := func(name string, in []pipeline.Kind, mk func(probed) any) {
@@ -81,7 +87,8 @@ func probe(t *testing.T, source string, wrong map[string]map[string]error) (find
 	if err != nil {
 		t.Fatal(err)
 	}
-	return graph.Probe(t.Context(), pipeline.RunOptions{}, time.Second), made.made
+	found, notes := graph.Probe(t.Context(), pipeline.RunOptions{}, time.Second)
+	return found, notes, made.made
 }
 
 const probedSourceText = `version = 1
@@ -90,6 +97,17 @@ flow = ["source > one > two > three"]
 [pipeline.p.stage.two]
 path = "nowhere"
 `
+
+// What a stage says of itself is noted, beside what is wrong with it; that it was not tried alone is not.
+func TestProbeNotesWhatStagesSay(t *testing.T) {
+	found, notes, _ := probeWithNotes(t, probedSourceText, map[string]map[string]error{
+		"one": {"open": fmt.Errorf("in use: %w", pipeline.ErrUntried)},
+		"two": {"check": errors.Join(errors.New("broken"), pipeline.Untried("all waits"))},
+	})
+	if want := []pipeline.ProbeNote{{Stage: "two", Says: "all waits"}}; !slices.Equal(notes, want) || len(found) != 1 {
+		t.Errorf("noted is %v, found %v", notes, found)
+	}
+}
 
 func TestProbeOpensOrChecksEveryStageAndLetsNothingFlow(t *testing.T) {
 	found, made := probe(t, probedSourceText, nil)
@@ -170,7 +188,7 @@ func TestProbeDoesNotWaitForEver(t *testing.T) {
 			g.AddStage("x", pipeline.Spec{Type: "x"}, func(*pipeline.Env) (any, error) {
 				return hanging{probed{calls: made, name: "x"}, until, c.obeys}, nil
 			})
-			found := g.Probe(t.Context(), pipeline.RunOptions{}, 5*time.Second)
+			found, _ := g.Probe(t.Context(), pipeline.RunOptions{}, 5*time.Second)
 			if len(found) != 1 || found[0].Error() != c.want {
 				t.Errorf("found %v, want %s", found, c.want)
 			}
@@ -185,7 +203,7 @@ func TestProbeDoesNotWaitForEver(t *testing.T) {
 func TestAStageThatPanicsIsAFinding(t *testing.T) {
 	g := pipeline.NewGraph("p")
 	g.AddStage("x", pipeline.Spec{Type: "x"}, func(*pipeline.Env) (any, error) { panic("no luck") })
-	found := g.Probe(t.Context(), pipeline.RunOptions{}, time.Second)
+	found, _ := g.Probe(t.Context(), pipeline.RunOptions{}, time.Second)
 	if len(found) != 1 || !strings.Contains(found[0].Message, "no luck") {
 		t.Error(found)
 	}

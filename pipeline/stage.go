@@ -153,6 +153,14 @@ var (
 	ErrEnded = errors.New("the run has ended, or is ending")
 )
 
+// Untried returns an [ErrUntried] that the user is told of, because the stage runs and does not do all that it is for.
+func Untried(says string) error { return untriedError(says) }
+
+type untriedError string
+
+func (e untriedError) Error() string      { return string(e) }
+func (untriedError) Is(target error) bool { return target == ErrUntried }
+
 // Retry marks a failure of the moment, such as a host that does not answer: the lease goes back to its
 // queue, to be handed out again at the given time, and the stage's error policy is not asked. On an item
 // that came from no queue it is an error like any other.

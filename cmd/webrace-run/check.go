@@ -152,10 +152,13 @@ func (k *checker) check(ctx context.Context, loaded *config.Config) (finding.Lis
 		if err != nil {
 			return nil, err
 		}
-		wrong := graph.Probe(ctx, pipeline.RunOptions{Resources: over.resources()}, k.limit)
+		wrong, notes := graph.Probe(ctx, pipeline.RunOptions{Resources: over.resources()}, k.limit)
 		switch variable := notSetUp(wrong); {
 		case len(wrong) == 0:
 			k.tell(name, wording.Count(len(graph.Stages), "stage")+", nothing in the way")
+			for _, n := range notes {
+				k.tell(name+"."+n.Stage, n.Says)
+			}
 		case k.unset != nil && variable != "":
 			k.tell(name, "not set up: "+variable+" is not set")
 		default:

@@ -85,7 +85,7 @@ func lint(t *testing.T, example string) finding.List {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found = graph.Probe(t.Context(), pipeline.RunOptions{}, 10*time.Second)
+		found, _ = graph.Probe(t.Context(), pipeline.RunOptions{}, 10*time.Second)
 	}
 	return found
 }

@@ -106,7 +106,7 @@ func TestCheckSaysTheLineOfAnOptionThatAProgramDoesNotKnow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := graph.Probe(t.Context(), pipeline.RunOptions{}, time.Minute)
+	found, _ := graph.Probe(t.Context(), pipeline.RunOptions{}, time.Minute)
 	if len(found) != 1 || found[0].Pos.Line != 12 || found[0].Code != finding.CodeEnvironment || !strings.Contains(found[0].Message, `it has no option "volme" (did you mean volume?)`) {
 		t.Errorf("found %+v", found)
 	}

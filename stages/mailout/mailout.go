@@ -188,7 +188,7 @@ func (s *stage) Open(ctx context.Context) error {
 // Check talks to the server as if there were a mail, as far as logging in.
 func (s *stage) Check(ctx context.Context) error {
 	if s.options.Host == "" {
-		return fmt.Errorf("no mail server: %w", pipeline.ErrUntried)
+		return pipeline.Untried("no mail server is set: mail waits until the option host is")
 	}
 	if err := s.Open(ctx); err != nil {
 		return err
