@@ -216,7 +216,7 @@ func TestAWrongPasswordIsTriedThreeTimesAndNoMore(t *testing.T) {
 	}
 }
 
-// A secret of kind none is kept to its owner: what is fetched in its name has versions of its own, and no server can tell.
+// What is fetched in the name of a secret of kind none has versions of its own, and no server can tell.
 func TestASecretOfKindNoneKeepsWhatIsFetchedApart(t *testing.T) {
 	t.Parallel()
 	w, other := newWorld(t), newSite(t)

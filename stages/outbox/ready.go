@@ -32,9 +32,10 @@ func (s *stage) mayBeDue() {
 	s.changed.Broadcast()
 }
 
-// look finds the messages that are due, and has further ones made of entries that are. It reports whether it has looked.
-// It need not if nothing may have become due, or no more may be out. While there are others to hand out, so that it is
-// not idle, it looks now and then, for the sake of what is more urgent, and takes a twentieth of the time at most.
+// look finds the messages that are due, and has further ones made of entries that are. It reports whether it has
+// looked. It need not if nothing may have become due, or no more may be out. While there are others to hand out, so
+// that it is not idle, it looks now and then, for the sake of what is more urgent, and takes a twentieth of the time at
+// most.
 func (s *stage) look(ctx context.Context, idle bool) (looked bool, err error) {
 	now, begun := s.now(), time.Now()
 	s.mu.Lock()
