@@ -130,6 +130,9 @@ func mayHaveMore(v *visit, mine control.Owned, f *form, name string) error {
 // readSecret makes a secret of what was typed, and says what is wrong with it.
 func readSecret(f *form, kind credentials.Kind) credentials.Secret {
 	secret, err := ofKind(f, kind)
+	if kind == credentials.KindNone { // which goes nowhere
+		return secret
+	}
 	if err != nil {
 		f.wrongText("value", err.Error())
 	}
@@ -162,6 +165,8 @@ func ofKind(f *form, kind credentials.Kind) (credentials.Secret, error) {
 			form.Fields[field] = f.line("user")
 		}
 		return credentials.NewForm(form, f.Value("value"))
+	case credentials.KindNone:
+		return credentials.NewSecret(kind, "", "")
 	}
 	return credentials.NewSecret(kind, "", f.line("value"))
 }
