@@ -113,19 +113,7 @@ func (s *Store) NextDue(ctx context.Context, after time.Time) (time.Time, error)
 // WaitingEntries returns how many entries of each channel wait to be put into a message, due or not, whatever its
 // state.
 func (s *Store) WaitingEntries(ctx context.Context) (map[int64]int, error) {
-	type count struct {
-		channel int64
-		n       int
-	}
-	waiting := make(map[int64]int)
-	for c, err := range rows(ctx, s, "look into the outbox", func(r *sql.Rows) (c count, err error) { return c, r.Scan(&c.channel, &c.n) },
-		"SELECT channel, count(*) FROM outbox WHERE message = '' GROUP BY channel") {
-		if err != nil {
-			return nil, err
-		}
-		waiting[c.channel] = c.n
-	}
-	return waiting, nil
+	return s.waitingEntries(ctx, "TRUE")
 }
 
 // Composed is a message that was made, with what it holds in the order in which it was put.

@@ -10,8 +10,8 @@ import (
 	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
-// mostChannels is how many channels one owner may have.
-const mostChannels = 20
+// MostChannels is how many channels one owner may have.
+const MostChannels = 20
 
 // Channels returns the owner's channels, in the order in which they were added.
 func (o Owned) Channels(ctx context.Context) iter.Seq2[Channel, error] {
@@ -76,7 +76,7 @@ func (o Owned) mustBeNew(ctx context.Context, tx *sql.Tx, c *Channel) error {
 		return err
 	case same:
 		return &TakenError{What: "channel", Name: c.Name}
-	case count >= mostChannels:
+	case count >= MostChannels:
 		return fmt.Errorf("there are %d channels, and no more than that may be: remove one first", count)
 	}
 	return nil
@@ -159,6 +159,12 @@ func (o Owned) EndWebSessions(ctx context.Context, hash string, others bool) (n 
 // Tokens returns the owner's tokens of a purpose, in the order in which they were added.
 func (o Owned) Tokens(ctx context.Context, purpose Purpose) iter.Seq2[Token, error] {
 	return o.store.tokens(ctx, "owner = ? AND purpose = ? AND expires > ?", o.owner, string(purpose), nanos.Of(o.store.options.Now()))
+}
+
+// AddToken is [Store.AddToken] of a token of the owner's.
+func (o Owned) AddToken(ctx context.Context, text string, t Token) error {
+	t.Owner = o.owner
+	return o.store.AddToken(ctx, text, t)
 }
 
 // DeleteToken makes a token of the owner's useless, by its ID; [ErrNotFound] if there is none.
