@@ -32,7 +32,7 @@ func TestFeedIsRead(t *testing.T) {
 		t.Errorf("it is read as %+v", read)
 	}
 	e := read.Items[0]
-	if e.Title != "Storm <b>&" || e.Description != "Gale <script>" || e.Link != f.Entries[0].URL || len(e.Links) != 1 && e.Links[1] != "https://alerts.example/a/9" || !e.UpdatedParsed.Equal(at) {
+	if e.Title != "Storm <b>&" || e.Description != "Gale <script>" || e.Link != f.Entries[0].URL || !strings.Contains(string(text), `rel="related" href="https://alerts.example/a/9"`) || !e.UpdatedParsed.Equal(at) {
 		t.Errorf("an entry is read as %+v", e)
 	}
 	if !strings.HasPrefix(e.GUID, "urn:uuid:") || e.GUID == read.Items[1].GUID || len(e.GUID) != len("urn:uuid:")+36 {
