@@ -1,17 +1,13 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -23,46 +19,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 
 	"github.com/webrace/webrace/internal/testutil/chromium"
+	"github.com/webrace/webrace/internal/testutil/npm"
 )
-
-// npmPackage returns the folder of a package as its authors have published it, without what it depends on.
-func npmPackage(t *testing.T, name string) string {
-	t.Helper()
-	if _, err := exec.LookPath("npm"); err != nil {
-		t.Skip("npm is not installed")
-	}
-	dir := t.TempDir()
-	out, err := outputOf(t, "npm", "pack", "--silent", "--prefer-offline", "--pack-destination", dir, name)
-	packed, _ := filepath.Glob(filepath.Join(dir, "*.tgz"))
-	if err != nil || len(packed) != 1 {
-		t.Skipf("npm cannot have %s: %v: %s", name, err, out)
-	}
-	content, err := gzip.NewReader(strings.NewReader(readFile(t, packed[0])))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for files := tar.NewReader(content); ; {
-		header, err := files.Next()
-		if errors.Is(err, io.EOF) {
-			return filepath.Join(dir, "package")
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if header.Typeflag != tar.TypeReg || !filepath.IsLocal(header.Name) {
-			continue
-		}
-		body, err := io.ReadAll(files)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, header.Name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		writeFile(t, path, string(body))
-	}
-}
 
 // archived is a site whose answers are as awkward as those of real ones, and what a reader of it has seen at each path.
 type archived struct {
@@ -162,7 +120,7 @@ func (w *archived) crawled() map[string]string {
 // length and digests are those that it computes, and its line of the index is the one that it writes.
 func TestArchiveIsReadByOthers(t *testing.T) {
 	t.Parallel()
-	warcio := npmPackage(t, "warcio@2.4.11")
+	warcio := npm.Package(t, "warcio@2.4.11")
 	w := newArchived(t)
 	for name, path := range w.crawled() {
 		records := filepath.Join(t.TempDir(), "data.warc.gz")
@@ -261,7 +219,7 @@ func indexed(t *testing.T, path string) map[int]map[string]any {
 // computes.
 func TestArchiveInAPlayer(t *testing.T) {
 	t.Parallel()
-	replayer := npmPackage(t, "replaywebpage@2.5.3")
+	replayer := npm.Package(t, "replaywebpage@2.5.3")
 	browser := chromium.Open(t)
 	w := newArchived(t)
 	archives := w.crawled()

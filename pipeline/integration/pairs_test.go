@@ -253,7 +253,7 @@ func TestPairs(t *testing.T) {
 	}
 	t.Parallel()
 	types := slices.DeleteFunc(pipeline.DefaultRegistry.Types(), func(typ string) bool {
-		return strings.HasPrefix(typ, "test-") || typ == "http-in" || typ == "sparql" // which go on until the run is told to end
+		return strings.HasPrefix(typ, "test-") || typ == "http-in" || typ == "portal" || typ == "sparql" // which go on until the run is told to end
 	})
 	if _, err := exec.LookPath("chromium"); err != nil {
 		types = slices.DeleteFunc(types, func(typ string) bool { return typ == "render" })

@@ -27,6 +27,7 @@ import (
 	_ "github.com/webrace/webrace/stages/normalize"
 	_ "github.com/webrace/webrace/stages/objects"
 	_ "github.com/webrace/webrace/stages/outbox"
+	_ "github.com/webrace/webrace/stages/portal"
 	_ "github.com/webrace/webrace/stages/print"
 	_ "github.com/webrace/webrace/stages/quadindex"
 	_ "github.com/webrace/webrace/stages/quadlinks"

@@ -13,6 +13,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/channel"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -30,12 +31,15 @@ func (f filed) owner() string {
 	return f.value.(*xmlschema.ACI).Owner
 }
 
-// Put takes an item, and holds it until it is filed. It waits while many are being filed, and for nobody who takes.
+// Put takes an item, and holds it until it is filed; a mail of an account, until it is known what came of it. It waits
+// while many are being filed, and for those who take only while very many mails of accounts wait.
 func (s *stage) Put(ctx context.Context, it *pipeline.Item) error {
-	switch it.Value.(type) {
+	switch v := it.Value.(type) {
 	case *xmlschema.ACI, *webrace.Notice:
+	case *delivery.Message:
+		return s.putMail(ctx, it, v)
 	default:
-		return fmt.Errorf("it takes annotations and notices, got a %T", it.Value)
+		return fmt.Errorf("it takes annotations, notices and mails of accounts, got a %T", it.Value)
 	}
 	s.cancelled.Do(func() { context.AfterFunc(ctx, s.stop) }) // where the store is away nobody waits for it any more
 	select {

@@ -8,6 +8,11 @@
 // has taken it, or when it was given up: after three days, or because the receiver refuses it. Nothing is sent before
 // it is due. A channel has one message under way, and a receiver two, so that one that is down delays its own alone.
 //
+// Mails of accounts, with a link that works for an hour, come composed, and pass in memory: before all else, and sent
+// again for an hour. The item that brought one ends when it is known what came of it, and learns that, a
+// [delivery.Result]. One that is not taken though that may pass was not sent for an hour, or until the run was over or
+// reloaded. A run that is ended gives back what waits as not done.
+//
 // The stage queue keeps items, too, but knows no time before which one may not come out.
 package outbox
 
@@ -40,10 +45,11 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "outbox",
 		Summary: "tells people: files annotations into their inboxes, and sends messages on their channels when they are due",
-		Doc: "People are owners who have an account (`webrace-store account add`); nothing is done for others. Their channels are made in the web application, which is not in this release yet. A channel has one message at a time, of all that is due on it. The stage that sends it, mail-out or " +
+		Doc: "People are owners who have an account (`webrace-store account add`); nothing is done for others. Their channels are made in the web application (stage portal). A channel has one message at a time, of all that is due on it. The stage that sends it, mail-out or " +
 			"http-out, tries once; it is sent again after a minute to six hours, for three days. A channel that has refused five messages in a row is stopped, and its owner is told on the others. " +
+			"A mail of an account, with a link that confirms an address or sets a password, comes written, is sent before all else, and again for an hour, in which it is in memory alone: what emits it is told what came of it. " +
 			"`filed` counts annotations, `taken`, `put_off` and `given_up` what came of messages.",
-		In:    pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.KindOf[*webrace.Notice]()),
+		In:    pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.KindOf[*webrace.Notice](), pipeline.KindOf[*delivery.Message]()),
 		Out:   []pipeline.Port{{Kind: pipeline.KindOf[*delivery.Message](), Doc: "a message that is due"}},
 		Queue: true,
 		Whole: "a message could be under way in several parts at once",
@@ -68,6 +74,9 @@ func (o Options) Validate() error {
 // Lends returns how many messages may be out at once.
 func (o Options) Lends() (leases int, option string) { return o.Leases, "leases" }
 
+// Waits says that mails of accounts may wait for those who take, so that it stands in no cycle.
+func (o Options) Waits() (option string) { return "leases" }
+
 type stage struct {
 	options Options
 	env     *pipeline.Env
@@ -77,12 +86,17 @@ type stage struct {
 	filing    *gatherer[filed]
 	recording *gatherer[ended]
 	room      chan struct{} // for items that are being filed
+	mailRoom  chan struct{} // for mails of accounts
 	stop      context.CancelFunc
+	closing   context.Context // ends when it is closed
+	giveBack  context.CancelFunc
 	cancelled sync.Once // the run's context is watched
 	trimming  sync.WaitGroup
+	watching  sync.WaitGroup // of mails of accounts
 	changed   broadcast.Cond // there may be something to hand out, or nothing more
 
 	mu      sync.Mutex
+	mails   []*mail           // of accounts, that wait or are out, in the order in which they came
 	ready   []control.Message // that are to be handed out
 	known   map[string]bool   // the ids of those, and of the messages that are out until it is stored what came of them
 	out     int               // how many are
@@ -110,7 +124,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		return nil, err
 	}
 	return &stage{
-		options: o, env: env, store: store, now: time.Now, room: make(chan struct{}, 4*mostTogether), stale: true,
+		options: o, env: env, store: store, now: time.Now, room: make(chan struct{}, 4*mostTogether), mailRoom: make(chan struct{}, mostMails), stale: true,
 		known: make(map[string]bool), sending: make(map[int64]bool), busy: make(map[string]int), hosts: make(map[int64]string),
 	}, nil
 }
@@ -119,6 +133,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 func (s *stage) Open(context.Context) error {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
+	s.closing, s.giveBack = context.WithCancel(ctx)
 	s.filing = gather(func(all []filed) { s.file(ctx, all) })
 	s.recording = gather(func(all []ended) { s.record(ctx, all) })
 	now := s.now()
@@ -130,12 +145,14 @@ func (s *stage) Open(context.Context) error {
 const closesWithin = 10 * time.Second
 
 // Close waits until what was handed in is filed, and what came of messages recorded. Where the store cannot be written,
-// what is left comes again in the next run.
+// what is left comes again in the next run. Mails that wait are given back.
 func (s *stage) Close() error {
 	if s.stop == nil {
 		return nil
 	}
 	defer time.AfterFunc(closesWithin, s.stop).Stop()
+	s.giveBack()
+	s.watching.Wait()
 	s.filing.close()
 	s.recording.close()
 	s.stop()

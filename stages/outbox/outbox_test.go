@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 	}
 	w.end(delivery.Result{Taken: true}, w.take()...)
 	for i := range 5 {
-		inputs = append(inputs, &webrace.Notice{ID: fmt.Sprint(i), Owner: "eleni", URI: "http://a.example/"})
+		inputs = append(inputs, &webrace.Notice{ID: fmt.Sprint(i), Owner: "eleni", URI: "http://a.example/"}, accountMail(fmt.Sprint(i), "a@a.example"))
 	}
 	stagetest.Run(t, stagetest.Case{Type: "outbox", Inputs: inputs, Resources: w.resources()})
 }

@@ -47,9 +47,25 @@ func messageIn(l *lease) *delivery.Message { return l.item.Value.(*delivery.Mess
 
 // attemptOf returns what an outcome says of an attempt, and whether it says anything.
 func (s *stage) attemptOf(m control.Message, o pipeline.Outcome) (control.Attempt, bool) {
+	r, again, is := resultOf(o)
+	a := control.Attempt{Message: m.ID, Taken: r.Taken, Said: r.Said, Again: again, Untried: !again.IsZero()}
+	if !is || a.Untried {
+		return a, is
+	}
+	now := s.now()
+	if r.Passing && now.Sub(m.Created) < givenUp {
+		a.Again = now.Add(pause(m.Attempts, r.After))
+	}
+	s.count(r.Taken, a.Again.IsZero())
+	return a, true
+}
+
+// resultOf returns what an outcome says of a message, and whether it says anything. What was not tried, and does not
+// count as an attempt, has a time when it is to be sent again.
+func resultOf(o pipeline.Outcome) (r delivery.Result, again time.Time, is bool) {
 	for _, learned := range o.Learned {
 		if r, is := learned.(delivery.Result); is {
-			return s.attempted(m, r), true
+			return r, again, true
 		}
 	}
 	failed := o.Err
@@ -58,28 +74,23 @@ func (s *stage) attemptOf(m control.Message, o pipeline.Outcome) (control.Attemp
 	}
 	switch {
 	case errors.Is(failed, context.Canceled):
-		return control.Attempt{}, false
-	case !o.RetryAt.IsZero():
-		return control.Attempt{Message: m.ID, Again: o.RetryAt, Said: o.Err.Error(), Untried: true}, true
+		return r, again, false
 	case failed != nil:
-		return s.attempted(m, delivery.Result{Passing: true, Said: failed.Error()}), true
+		return delivery.Result{Passing: true, Said: failed.Error()}, o.RetryAt, true
 	}
-	return s.attempted(m, delivery.Result{Said: "no stage behind the outbox sends it"}), true
+	return delivery.Result{Said: "no stage behind the outbox sends it"}, again, true
 }
 
-func (s *stage) attempted(m control.Message, r delivery.Result) control.Attempt {
-	a := control.Attempt{Message: m.ID, Taken: r.Taken, Said: r.Said}
-	now := s.now()
+// count counts what came of an attempt.
+func (s *stage) count(taken, over bool) {
+	counter := "put_off"
 	switch {
-	case r.Taken:
-		s.env.Counter("taken").Add(1)
-	case r.Passing && now.Sub(m.Created) < givenUp:
-		a.Again = now.Add(pause(m.Attempts, r.After))
-		s.env.Counter("put_off").Add(1)
-	default:
-		s.env.Counter("given_up").Add(1)
+	case taken:
+		counter = "taken"
+	case over:
+		counter = "given_up"
 	}
-	return a
+	s.env.Counter(counter).Add(1)
 }
 
 // pause is how long to wait after another attempt than so many: at least as long as the receiver asks for, within

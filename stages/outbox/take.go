@@ -30,6 +30,7 @@ func (s *stage) Take(ctx context.Context) (pipeline.Lease, error) {
 			return lease, err
 		}
 		if s.isOver() {
+			s.leaveAll(errOver)
 			return nil, io.EOF
 		}
 		wait, err := s.untilNext(ctx)
@@ -61,7 +62,7 @@ func (s *stage) mayBeDue() {
 func (s *stage) isOver() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.sealed && !s.stale && len(s.known) == 0
+	return s.sealed && !s.stale && len(s.known) == 0 && s.out == 0
 }
 
 // longestWait is how long the clock of the machine is trusted.
@@ -70,15 +71,22 @@ const longestWait = time.Minute
 // untilNext returns how long nothing is due.
 func (s *stage) untilNext(ctx context.Context) (time.Duration, error) {
 	now := s.now()
+	wait := longestWait
+	if next := s.nextMail(now); !next.IsZero() {
+		wait = min(next.Sub(now), wait)
+	}
 	next, err := s.store.NextDue(ctx, now)
 	if err != nil || next.IsZero() {
-		return longestWait, err
+		return wait, err
 	}
-	return min(next.Sub(now), longestWait), nil
+	return min(next.Sub(now), wait), nil
 }
 
-// next returns a lease of a message that may be handed out; nil if there is none.
+// next returns a lease of a message that may be handed out, of mails of accounts first; nil if there is none.
 func (s *stage) next(ctx context.Context) (pipeline.Lease, error) {
+	if l := s.takeMail(); l != nil {
+		return l, nil
+	}
 	for {
 		m, is := s.takeReady()
 		if !is {
@@ -190,14 +198,18 @@ func (s *stage) admit(m control.Message, receiver string) bool {
 
 // comeBack counts a message that was out as out no more. What is to become of it is stored, or it is as it was.
 func (s *stage) comeBack(l *lease) {
-	receiver := messageIn(l).Address.String()
 	s.mu.Lock()
+	s.left(messageIn(l).Address.String())
+	s.mu.Unlock()
+	s.forget(l.message)
+}
+
+// left counts a message to a receiver as out no more. The caller holds s.mu.
+func (s *stage) left(receiver string) {
 	if s.busy[receiver]--; s.busy[receiver] == 0 {
 		delete(s.busy, receiver)
 	}
 	s.out--
-	s.mu.Unlock()
-	s.forget(l.message)
 }
 
 // forget has a message looked for again in the store, if it is due there.

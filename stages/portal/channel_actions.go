@@ -66,7 +66,8 @@ func muteChannel(v *visit, mine control.Owned, c control.Channel) error {
 	done := "channel_unmuted"
 	s.MuteUntil = time.Time{}
 	if hours > 0 {
-		s.MuteUntil, done = v.tools.now().Add(time.Duration(hours)*time.Hour).UTC().Truncate(time.Minute), "channel_muted"
+		s.MuteUntil = v.tools.now().Add(time.Duration(hours) * time.Hour).UTC().Truncate(time.Minute)
+		done = "channel_muted"
 	}
 	c.Settings = encodeSettings(s)
 	if err := mine.ChangeChannel(v.r.Context(), c); err != nil {

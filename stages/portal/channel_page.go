@@ -23,7 +23,7 @@ type channelPage struct {
 	Feed                             string   // where it is fetched
 	Labels                           []string // of interests, to choose from
 
-	Urgencies, Units, Formats, Methods, DigestDays, QuietDays []choice
+	Urgencies, Units, Formats, Methods, DigestDays, QuietDays, Mutes []choice
 }
 
 // Among returns the field with the values that it may have.
@@ -68,6 +68,7 @@ func (v *visit) channelPage(mine control.Owned, c control.Channel, f *form) (cha
 	p.Units = choicesOf(f, "hold_unit", "channel.units", "seconds", "minutes", "hours")
 	p.Formats = choicesOf(f, "format", "channel.formats", slices.Concat([]string{""}, channel.Presets(), []string{ownFormat})...)
 	p.Methods = choicesOf(f, "method", "channel.methods", "", http.MethodPut, http.MethodPatch)
+	p.Mutes = choicesOf(f, "hours", "channel.mutes", "1", "8", "24", "168")
 	p.DigestDays, p.QuietDays = choicesOf(f, "digest_days", "channel.days", weekdays...), choicesOf(f, "quiet_days", "channel.days", weekdays...)
 	p.Labels, err = labelsOf(ctx, mine)
 	return p, err

@@ -1,12 +1,10 @@
 package portal
 
 import (
-	"crypto/rand"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/webrace/webrace/storage/control"
 )
@@ -15,9 +13,8 @@ import (
 func TestInvitation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.ok(w.store.AddAccount(t.Context(), control.Account{Owner: "eleni", Mail: "Eleni@example.org", State: control.AccountInvited}, false))
-	token := rand.Text()
-	w.ok(w.store.AddToken(t.Context(), token, control.Token{Owner: "eleni", Purpose: control.PurposeInvite, Expires: time.Now().Add(time.Hour)}))
+	token := w.invite("eleni")
+	w.ok(w.store.ChangeAccount(t.Context(), "eleni", func(a *control.Account) error { a.Mail = "Eleni@example.org"; return nil }))
 	b := w.browser()
 	b.get("/").wants(t, http.StatusSeeOther, "/login")
 	b.get("/in/"+token).wants(t, http.StatusOK, "eleni")

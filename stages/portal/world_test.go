@@ -9,9 +9,12 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-rod/rod/lib/proto"
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/delivery"
@@ -23,6 +26,7 @@ import (
 // world is an application over a store, reached as people reach it.
 type world struct {
 	t      *testing.T
+	dir    string
 	store  *control.Store
 	site   *site
 	url    string
@@ -33,7 +37,8 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*Options)) *world {
 	t.Helper()
-	dir, err := storage.Open(t.TempDir(), storage.Options{})
+	path := t.TempDir()
+	dir, err := storage.Open(path, storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +51,7 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, store: store, said: delivery.Result{Taken: true}}
+	w := &world{t: t, dir: path, store: store, said: delivery.Result{Taken: true}}
 	o := defaults
 	for _, c := range change {
 		c(&o)
@@ -82,16 +87,23 @@ func (w *world) account(name string, change ...func(*control.Account)) *browser 
 	}
 	w.ok(w.store.AddAccount(w.t.Context(), a, false))
 	b := w.browser()
+	b.name = name
+	b.logIn()
+	return b
+}
+
+// logIn gives a browser a new session of its person, without a password.
+func (b *browser) logIn() {
+	w := b.w
+	w.t.Helper()
 	ctx, err := w.site.tools.sessions.Load(w.t.Context(), "")
 	w.ok(err)
-	w.site.tools.sessions.Put(ctx, sessionOwner, name)
+	w.site.tools.sessions.Put(ctx, sessionOwner, b.name)
 	token, _, err := w.site.tools.sessions.Commit(ctx)
 	w.ok(err)
 	at, err := url.Parse(w.url)
 	w.ok(err)
 	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: w.site.tools.sessions.Cookie.Name, Value: token, Path: "/"}})
-	b.name = name
-	return b
 }
 
 // aci stores an annotation for an owner, who has an account, and files it.
@@ -182,6 +194,9 @@ func (b *browser) send(method, path string, body io.Reader, header http.Header) 
 	defer got.Body.Close()
 	text, err := io.ReadAll(got.Body)
 	b.w.ok(err)
+	if strings.Contains(string(text), "%!") {
+		b.w.t.Errorf("%s %s: a text speaks of more or less than it is given: %s", method, path, text)
+	}
 	return answer{got.StatusCode, got.Header, string(text)}
 }
 
@@ -198,3 +213,33 @@ func (a answer) wants(t *testing.T, status int, texts ...string) answer {
 	}
 	return a
 }
+
+// isPage reports whether it is a page, for people.
+func (a answer) isPage() bool {
+	return a.status == http.StatusOK && strings.HasPrefix(a.header.Get("Content-Type"), "text/html") && strings.Contains(a.body, "<html")
+}
+
+// cookieFor is the cookie of the browser's session for another that is to see a page; for who is not to have logged in
+// it is one of nobody.
+func (b *browser) cookieFor(path string) *proto.NetworkCookieParam {
+	at, err := url.Parse(b.w.url)
+	b.w.ok(err)
+	c := &proto.NetworkCookieParam{Name: b.w.site.tools.sessions.Cookie.Name, Value: "nobody", URL: b.w.url}
+	for _, known := range b.client.Jar.Cookies(at) {
+		if known.Name == c.Name && path != "/login" {
+			c.Value = known.Value
+		}
+	}
+	return c
+}
+
+// invite adds an account that has no password yet, and returns the token of its link.
+func (w *world) invite(owner string) string {
+	w.t.Helper()
+	w.ok(w.store.AddAccount(w.t.Context(), control.Account{Owner: owner, State: control.AccountInvited}, false))
+	token := rand.Text()
+	w.ok(w.store.AddToken(w.t.Context(), token, control.Token{Owner: owner, Purpose: control.PurposeInvite, Expires: time.Now().Add(time.Hour)}))
+	return token
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -16,8 +16,8 @@ func newAccount(globals *cli.Globals) *cobra.Command {
 		Short: "who may log in, and what is theirs: add, link, list, lock, unlock, rm, export",
 		Long: `An account lets a person log in to the web application, and own there what is stored
 under its name. No command takes a password, or shows the hash of one: whoever has
-a link that add or link prints sets it. The web application is not in this release yet:
-until it is, a link leads nowhere.`,
+a link that add or link prints sets it. The web application is the pipeline portal:
+webrace-run webrace portal --continuous.`,
 	}
 	c.AddCommand(
 		newAccountAdd(globals), newAccountLink(globals), newAccountList(globals), newAccountLock(globals), newAccountUnlock(globals),
