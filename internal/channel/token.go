@@ -14,8 +14,8 @@ import (
 var unsubscribeEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 // UnsubscribeToken returns the text by which whoever gets the messages of a channel stops them without logging in: the
-// channel's number, and a MAC of it by the key of the channel's address. It is empty if the address has no key. It tells
-// nothing of the key, and another key makes it useless.
+// channel's number, and a MAC of it by the key of the channel's address. It is empty if the address has no key. It
+// tells nothing of the key, and another key makes it useless.
 func UnsubscribeToken(n int64, a Address) string {
 	if a.key == "" {
 		return ""

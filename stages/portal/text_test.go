@@ -60,7 +60,7 @@ var used = []struct {
 
 // families are the texts whose keys end in a value.
 var families = map[string][]string{
-	"channel": {"digest_days", "quiet_days", "wrong_number"},
+	"channel":       {"digest_days", "quiet_days", "wrong_number"},
 	"channels.kind": {"mail", "webhook", "feed"}, "channels.add": {"mail", "webhook", "feed"}, "channels.state": {"unconfirmed", "active", "paused", "stopped"},
 	"channel.urgencies": {"0", "1", "2", "3"}, "channel.units": {"seconds", "minutes", "hours"}, "channel.formats": append(channel.Presets(), "none", ownFormat),
 	"channel.methods": {"none", "PUT", "PATCH"}, "channel.days": weekdays, "channel.mutes": {"1", "8", "24", "168"},
