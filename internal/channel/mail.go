@@ -31,11 +31,12 @@ type mail struct {
 	Entries []mailEntry
 	Rest    string // how many more there are; empty for none
 	Link    string
+	Stop    string
 }
 
 func (m Message) mail() mail {
 	entries, more := m.shown(MaxShown)
-	seen := mail{Subject: m.Subject(), Rest: rest(more), Link: webURL(m.Link)}
+	seen := mail{Subject: m.Subject(), Rest: rest(more), Link: webURL(m.Link), Stop: webURL(m.Stop)}
 	for _, e := range entries {
 		entry := mailEntry{Title: e.Title, Summary: e.Summary, About: e.about(), Target: e.target(), Link: webURL(e.Link)}
 		if e.URL != e.Title {

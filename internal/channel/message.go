@@ -37,6 +37,7 @@ type Message struct {
 	Entries []Entry `json:"entries"`        // in the order in which they are shown
 	More    int     `json:"more,omitempty"` // how many others there are
 	Link    string  `json:"link,omitempty"` // to where the person finds all of it
+	Stop    string  `json:"-"`              // of a mail: to where it is said that no more are wanted; empty: nowhere
 }
 
 // shown returns the first entries, most or [MaxShown] of them, and how many others there are. Each text of these is a

@@ -92,6 +92,22 @@ javascript:alert(1)
 	}
 }
 
+// A mail ends in where it is said that no more are wanted, if there is such a place; a program is not told.
+func TestAMailTellsHowItIsStopped(t *testing.T) {
+	t.Parallel()
+	m := storm
+	m.Stop = "https://race.levanda.org/off/7-ABC"
+	if text := m.Text(); text != storm.Text()+"\nstop these mails: https://race.levanda.org/off/7-ABC\n" {
+		t.Errorf("the text is\n%s", text)
+	}
+	if page := m.HTML(); !strings.HasSuffix(page, `<p><small><a href="https://race.levanda.org/off/7-ABC">stop these mails</a></small></p>`+"\n</body></html>\n") {
+		t.Errorf("the page is\n%s", page)
+	}
+	if text, err := m.JSON(); err != nil || strings.Contains(string(text), "/off/") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 func TestFiftyAreShownAndTheRestCounted(t *testing.T) {
 	t.Parallel()
 	m := many(60)
@@ -179,7 +195,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add("", "\x01", "", "", "", 1, 0)
 	f.Add("", "", "", "", "", 0, 0)
 	f.Fuzz(func(t *testing.T, title, url, summary, word, link string, entries, more int) {
-		m := Message{More: int(uint16(more)), Link: link}
+		m := Message{More: int(uint16(more)), Link: link, Stop: url}
 		for i := range entries & 63 {
 			m.Entries = append(m.Entries, Entry{
 				Title: title, URL: url, Summary: summary, Keywords: []string{word, title}, Labels: []string{word, summary}, Link: link,

@@ -18,7 +18,7 @@ func TestAMessageIsWrittenWithoutItsAddress(t *testing.T) {
 	t.Parallel()
 	m := &delivery.Message{
 		ID: "m1", Owner: "eleni", Transport: delivery.TransportWebhook, Address: channel.NewAddress("https://hooks.example/hush", "hush"),
-		Entries: 3, Urgency: 2, Subject: "Storm", Text: "text", HTML: "<p>", Method: "POST", MediaType: "application/json", Body: []byte("{}"),
+		Entries: 3, Urgency: 2, Once: true, Unsubscribe: "https://a.example/off/7-A", Subject: "Storm", Text: "text", HTML: "<p>", Method: "POST", MediaType: "application/json", Body: []byte("{}"),
 	}
 	for i := range reflect.ValueOf(*m).NumField() {
 		if reflect.ValueOf(*m).Field(i).IsZero() {

@@ -149,11 +149,16 @@ func (s *stage) compose(d *Digest, to string) (*gomail.Msg, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.mail(content{to, delivery.Together(d.parcels), subject.String(), text.String(), html.String()})
+	return s.mail(content{to, delivery.Together(d.parcels), subject.String(), text.String(), html.String(), s.options.Unsubscribe, false})
 }
 
 // content is what a mail says, and to whom.
-type content struct{ to, id, subject, text, html string }
+type content struct {
+	to, id, subject, text, html string
+
+	unsubscribe string // where it is said that no more are wanted; empty: nowhere
+	oneClick    bool   // by a POST to there (RFC 8058)
+}
 
 // mail makes a mail. Its id is the same for the same content.
 func (s *stage) mail(c content) (*gomail.Msg, error) {
@@ -168,8 +173,11 @@ func (s *stage) mail(c content) (*gomail.Msg, error) {
 	m.SetMessageIDWithValue(c.id + "@" + s.domain())
 	m.SetDateWithValue(time.Now())
 	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no vacation responder answers it
-	if s.options.Unsubscribe != "" {
-		m.SetGenHeaderPreformatted(gomail.HeaderListUnsubscribe, "<"+s.options.Unsubscribe+">")
+	if c.unsubscribe != "" {
+		m.SetGenHeaderPreformatted(gomail.HeaderListUnsubscribe, "<"+c.unsubscribe+">")
+	}
+	if c.oneClick {
+		m.SetGenHeaderPreformatted(gomail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click")
 	}
 	m.SetBodyString(gomail.TypeTextPlain, strings.ToValidUTF8(c.text, "\ufffd"))
 	if c.html != "" && !s.options.Plain {

@@ -17,6 +17,7 @@ import (
 	"net/mail"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,14 +121,17 @@ func (o Options) checkAddresses() (option string, err error) {
 	if _, err := mail.ParseAddress(o.DefaultTo); o.DefaultTo != "" && err != nil {
 		return "default_to", fmt.Errorf("%q is no address: %w", o.DefaultTo, err)
 	}
-	if o.Unsubscribe == "" {
-		return "", nil
-	}
-	u, err := url.Parse(o.Unsubscribe)
-	if err != nil || u.Scheme != "https" && u.Scheme != "mailto" || strings.ContainsAny(o.Unsubscribe, "<>, \t\r\n") {
+	if o.Unsubscribe != "" && !isUnsubscribe(o.Unsubscribe, "https", "mailto") {
 		return "unsubscribe", fmt.Errorf("%q is no https: or mailto: address", o.Unsubscribe)
 	}
 	return "", nil
+}
+
+// isUnsubscribe reports whether an address has one of some schemes, and no characters that end it where it stands in a
+// header field.
+func isUnsubscribe(address string, schemes ...string) bool {
+	u, err := url.Parse(address)
+	return err == nil && slices.Contains(schemes, u.Scheme) && !strings.ContainsAny(address, "<>, \t\r\n")
 }
 
 func isLoopback(host string) bool {

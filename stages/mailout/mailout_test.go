@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/channel"
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
@@ -443,5 +444,30 @@ func TestNonsenseIsRefusedBeforeARun(t *testing.T) {
 	o.CAFile = "mailout.go"
 	if err := open(t, o, nil); err == nil || !strings.Contains(err.Error(), "no certificate") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A message says by which request it is stopped, in place of what the option names, if others cannot read that on the
+// way; nothing in its address becomes a header field of its own.
+func TestAMessageTellsHowItIsStopped(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, false)
+	o := s.options("none")
+	o.Unsubscribe = "mailto:no@levanda.org"
+	const ours, option = "https://alerts.example.org/off/7-ABC", "mailto:no@levanda.org"
+	for _, c := range []struct{ given, want, post string }{
+		{ours, ours, "List-Unsubscribe=One-Click"}, {"", option, ""}, {"http://127.0.0.1/off/7-ABC", option, ""}, {"https://a/>\r\nBcc: x", option, ""},
+	} {
+		m := &delivery.Message{
+			ID: "m", Owner: "eleni", Transport: delivery.TransportMail, Address: channel.NewAddress("eleni@levanda.org", ""), Subject: "s", Text: "t", Unsubscribe: c.given,
+		}
+		if r := try(t, o, m); len(r.Failures) > 0 {
+			t.Fatal(r.Failures)
+		}
+		got := s.received()
+		l := read(t, got[len(got)-1].data)
+		if l.header.Get("List-Unsubscribe") != "<"+c.want+">" || l.header.Get("List-Unsubscribe-Post") != c.post || l.header.Get("Bcc") != "" {
+			t.Errorf("%q: %q", c.given, l.header)
+		}
 	}
 }

@@ -23,7 +23,11 @@ func (s *stage) send(ctx context.Context, it *pipeline.Item, m *delivery.Message
 		return pipeline.Retry(errNoServer, time.Now().Add(waits))
 	}
 	to, _ := m.Address.Reveal()
-	mail, err := s.mail(content{to, m.ID, m.Subject, m.Text, m.HTML})
+	content := content{to: to, id: m.ID, subject: m.Subject, text: m.Text, html: m.HTML, unsubscribe: s.options.Unsubscribe}
+	if isUnsubscribe(m.Unsubscribe, "https") {
+		content.unsubscribe, content.oneClick = m.Unsubscribe, true
+	}
+	mail, err := s.mail(content)
 	if m.Transport != delivery.TransportMail || err != nil {
 		it.Learn(delivery.Result{Said: fmt.Sprintf("it cannot be sent as a mail to %v", m.Address)})
 		return nil

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/webrace/webrace/internal/channel"
 	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/storage/control"
-	"github.com/webrace/webrace/xmlschema"
 )
 
 // errUnwritable is the error of a message that there is no form for.
@@ -29,33 +27,25 @@ func (s *stage) compose(ctx context.Context, m control.DueMessage) (*delivery.Me
 	if err != nil {
 		return nil, err
 	}
-	composed := &delivery.Message{ID: m.ID, Owner: c.Owner, Address: c.Address, Entries: len(said.Entries) + said.More, Urgency: urgency}
-	if c.Kind == control.ChannelMail {
-		composed.Transport = delivery.TransportMail
-		composed.Subject, composed.Text, composed.HTML = said.Subject(), said.Text(), said.HTML()
-		return composed, nil
+	to := delivery.Receiver{Channel: c.N, Owner: c.Owner, Address: c.Address, Mail: c.Kind == control.ChannelMail, Site: s.options.URL}
+	if !to.Mail {
+		to.Webhook = s.settingsOf(&c).Webhook
 	}
-	composed.Transport = delivery.TransportWebhook
-	to, key := c.Address.Reveal()
-	hook := s.settingsOf(&c).Webhook
-	request, err := said.Request(hook, to)
+	composed, err := delivery.Compose(m.ID, to, said)
 	if err != nil { // of its template: its owner gets the plain form, rather than nothing
 		s.env.Counter("unwritable").Add(1)
 		s.env.Logger.Warn("a message cannot be written as its channel is set to: it is sent as JSON", "channel", c.N, "owner", c.Owner, "error", err)
-		if request, err = said.Request(channel.Webhook{}, to); err != nil {
+		to.Webhook = channel.Webhook{}
+		if composed, err = delivery.Compose(m.ID, to, said); err != nil {
 			return nil, fmt.Errorf("%w: %w", errUnwritable, err)
 		}
 	}
-	if hook != (channel.Webhook{}) {
-		key = "" // what takes a body of its own knows no signature of ours
-	}
-	composed.Address, composed.Method, composed.MediaType, composed.Body = channel.NewAddress(request.URL, key), request.Method, request.MediaType, request.Body
+	composed.Urgency = urgency
 	return composed, nil
 }
 
 // whatIsSaid returns what a message tells, and the greatest urgency of it.
 func (s *stage) whatIsSaid(ctx context.Context, id string) (said channel.Message, urgency int, err error) {
-	said.Link = s.options.URL
 	total := 0
 	var others []channel.Entry
 	for e, err := range s.store.EntriesOf(ctx, id) {
@@ -73,31 +63,9 @@ func (s *stage) whatIsSaid(ctx context.Context, id string) (said channel.Message
 		if err != nil {
 			return said, 0, err
 		}
-		said.Entries = append(said.Entries, s.entryOf(a))
+		said.Entries = append(said.Entries, delivery.EntryOf(a.ACI, a.Seq, s.options.URL))
 	}
 	said.Entries = append(said.Entries, others...)
 	said.More = total - len(said.Entries)
 	return said, urgency, nil
-}
-
-// entryOf is what an annotation says.
-func (s *stage) entryOf(a control.ACI) channel.Entry {
-	e := channel.Entry{Title: a.Title, URL: a.URI, Summary: a.Summary, Relevance: a.Relevance, Urgency: a.Urgency, Time: a.UpdateTime, Keywords: keywordsOf(a.ACI)}
-	if s.options.URL != "" {
-		e.Link = fmt.Sprintf("%s/a/%d", strings.TrimRight(s.options.URL, "/"), a.Seq)
-	}
-	return e
-}
-
-// keywordsOf returns the keywords by which an annotation came about.
-func keywordsOf(a *xmlschema.ACI) (keys []string) {
-	if a.Explain == nil {
-		return nil
-	}
-	for _, k := range a.Explain.Keywords {
-		if k.Title+k.Heading+k.Body+k.Navigation > 0 {
-			keys = append(keys, k.Key)
-		}
-	}
-	return keys
 }

@@ -187,7 +187,7 @@ func (l *mailLease) Done(o pipeline.Outcome) {
 	case !again.IsZero():
 		m.due = again
 	}
-	over, why := known && (!r.Passing || m.due.Sub(m.put) >= mailLasts), m.leaves
+	over, why := known && (!r.Passing || m.message.Once || m.due.Sub(m.put) >= mailLasts), m.leaves
 	if over {
 		why = nil
 	}

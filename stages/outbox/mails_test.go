@@ -107,6 +107,22 @@ func TestMailsOfAccountsGoFirst(t *testing.T) {
 	third.has(t, delivery.Result{Said: "no stage behind the outbox sends it"})
 }
 
+// A message that a person waits for is tried once: they learn at once what its receiver said.
+func TestATestIsTriedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, time.Now())
+	m := accountMail("test", "a@a.example")
+	m.Once = true
+	e := w.emit(t.Context(), m)
+	<-e.put
+	busy := delivery.Result{Passing: true, Said: "451 busy"}
+	w.end(busy, w.take()...)
+	e.has(t, busy)
+	if left := w.take(); len(left) != 0 {
+		t.Errorf("it is handed out again: %s", ids(left))
+	}
+}
+
 // While its link works a mail is sent again, and not later; what was not tried is no attempt.
 func TestAMailIsSentAgainForAnHour(t *testing.T) {
 	t.Parallel()

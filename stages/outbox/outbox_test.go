@@ -298,7 +298,7 @@ func TestNoticesAndRequestsAreToldInTheirForm(t *testing.T) {
 		bodies[m.Address.String()] = fmt.Sprintf("%s %d %v %s%s", m.Method, m.Entries, key != "", m.Text, m.Body)
 	}
 	for host, want := range map[string][]string{
-		"eleni.example":  {" 1 true", "gives no document any more", "404"}, // the notice alone
+		"eleni.example":  {" 1 true", "gives no document any more", "404", "stop these mails: https://alerts.example/off/"}, // the notice alone
 		"plain.example":  {"POST 2 true", `"link":"https://alerts.example/a/1"`, `"title":"Title 1"`},
 		"slack.example":  {"POST 2 false", "blocks"},
 		"broken.example": {"POST 2 true", `"title":"Title 1"`},

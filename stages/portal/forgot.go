@@ -13,8 +13,8 @@ import (
 	"github.com/webrace/webrace/storage/control"
 )
 
-// mailer has a mail sent.
-type mailer func(context.Context, *delivery.Message) error
+// mailer has a message sent. What comes of it goes to result, which has room for it, unless that is nil.
+type mailer func(ctx context.Context, m *delivery.Message, result chan<- delivery.Result) error
 
 // formPage is what a page with a form alone shows.
 type formPage struct{ Form *form }
@@ -101,7 +101,7 @@ func (v *visit) notice(owner, address, about string) {
 func (v *visit) mail(owner, address, about, path string) error {
 	site := v.tools.options.Name
 	return v.tools.mail(v, &delivery.Message{
-		ID: "account " + rand.Text(), Owner: owner, Transport: delivery.TransportMail, Address: channel.NewAddress(address, ""),
+		ID: "account-" + rand.Text(), Owner: owner, Transport: delivery.TransportMail, Address: channel.NewAddress(address, ""),
 		Subject: text("mail."+about+".subject", site), Text: text("mail."+about+".text", site, owner, v.tools.link(path)),
 	})
 }

@@ -8,6 +8,7 @@
 package portal
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -49,7 +50,7 @@ func init() {
 			"The stage goes on until the run is told to end. Where other machines reach it, it needs an https `url`, and TLS: by a proxy in front, which passes on the name of the host, or with `cert_file` and `key_file`. " +
 			"The counters `requests`, `failed` (5xx), `refused` (403, 429 and 503) and `logins` say what became of requests. " +
 			"Who leaves is erased a week later: the stage looks once an hour, and counts `erased`.",
-		Out: []pipeline.Port{{Kind: pipeline.KindOf[*delivery.Message](), Doc: "a mail about an account, such as a link by which a password is set"}},
+		Out: []pipeline.Port{{Kind: pipeline.KindOf[*delivery.Message](), Doc: "a mail about an account, such as a link by which a password is set, or a test of a channel"}},
 	}, defaults, newStage)
 }
 
@@ -108,12 +109,18 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
+// outgoing is a message that is to be emitted.
+type outgoing struct {
+	message *delivery.Message
+	result  chan<- delivery.Result // has room for one; nil: nobody waits for it
+}
+
 type stage struct {
 	options Options
 	env     *pipeline.Env
 	site    *site
-	mails   chan *delivery.Message // what Run emits
-	ended   chan struct{}          // closed when Run takes nothing any more
+	mails   chan outgoing // what Run emits
+	ended   chan struct{} // closed when Run takes nothing any more
 	end     sync.Once
 	server  httpserver.Server
 	secured *tls.Config
@@ -139,7 +146,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 }
 
 func newStageOver(o Options, env *pipeline.Env, store *control.Store) (*stage, error) {
-	s := &stage{options: o, env: env, mails: make(chan *delivery.Message), ended: make(chan struct{})}
+	s := &stage{options: o, env: env, mails: make(chan outgoing), ended: make(chan struct{})}
 	var err error
 	s.site, err = newSite(o, env, store, s.mail)
 	return s, err
@@ -183,7 +190,7 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	for {
 		select {
 		case m := <-s.mails:
-			item := pipeline.NewItem(m, func(o pipeline.Outcome) { s.mailed(m, o) }).From("mail "+m.ID, 0)
+			item := pipeline.NewItem(m.message, func(o pipeline.Outcome) { s.mailed(m, o) }).From("mail "+m.message.ID, 0)
 			if err := out.Emit(ctx, item); err != nil {
 				if ctx.Err() != nil {
 					return nil
@@ -207,12 +214,12 @@ func (s *stage) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// mail has a mail sent. It waits for the pipeline to take it, and not until it is sent.
-func (s *stage) mail(ctx context.Context, m *delivery.Message) error {
+// mail has a message sent. It waits for the pipeline to take it, and not until it is sent.
+func (s *stage) mail(ctx context.Context, m *delivery.Message, result chan<- delivery.Result) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	select {
-	case s.mails <- m:
+	case s.mails <- outgoing{m, result}:
 		return nil
 	case <-s.ended:
 	case <-ctx.Done():
@@ -220,14 +227,30 @@ func (s *stage) mail(ctx context.Context, m *delivery.Message) error {
 	return &refusal{status: http.StatusServiceUnavailable, key: "error.mail", after: 30 * time.Second}
 }
 
-// mailed says so where a mail was not sent: who waits for it asks for another.
-func (s *stage) mailed(m *delivery.Message, o pipeline.Outcome) {
+// mailed tells what came of a message: whoever waits for it, or else the log where it was not sent, for which its
+// reader asks again.
+func (s *stage) mailed(m outgoing, o pipeline.Outcome) {
+	r := resultIn(o)
+	switch {
+	case m.result != nil:
+		m.result <- r
+	case !r.Taken:
+		s.env.Counter("mails_lost").Add(1)
+		s.env.Logger.Warn("a mail about an account was not sent", "owner", m.message.Owner, "to", m.message.Address, "said", r.Said)
+	}
+}
+
+// resultIn returns what came of sending a message, of which an outcome tells.
+func resultIn(o pipeline.Outcome) delivery.Result {
 	for _, learned := range o.Learned {
-		if r, is := learned.(delivery.Result); is && !r.Taken {
-			s.env.Counter("mails_lost").Add(1)
-			s.env.Logger.Warn("a mail about an account was not sent", "owner", m.Owner, "to", m.Address, "said", r.Said)
+		if r, is := learned.(delivery.Result); is {
+			return r
 		}
 	}
+	if err := cmp.Or(o.Err, o.Failed); err != nil {
+		return delivery.Result{Passing: true, Said: err.Error()}
+	}
+	return delivery.Result{Said: text("error.unsent")}
 }
 
 // Close stops listening, and waits for a moment until answers under way have been read.

@@ -35,6 +35,8 @@ type tools struct {
 	mail      func(*visit, *delivery.Message) error
 	open      OpenReader // nil readers look into nothing
 	export    exporter
+	send      mailer        // of messages that are no mails about an account
+	patience  time.Duration // with which it is waited for what comes of a test
 	now       func() time.Time
 }
 
@@ -46,7 +48,7 @@ func newSite(o Options, env *pipeline.Env, store *control.Store, mail mailer) (*
 	t := &tools{
 		options: o, env: env, base: base, secure: base.Scheme == "https" || o.CertFile != "",
 		passwords: newHasher(), limits: newLimits(), now: time.Now, open: opener(env), export: accountfile.Write,
-		mail: func(v *visit, m *delivery.Message) error { return mail(v.r.Context(), m) },
+		mail: func(v *visit, m *delivery.Message) error { return mail(v.r.Context(), m, nil) }, send: mail, patience: waitsForResult,
 	}
 	t.sessions = newSessions(store, t.secure)
 	s := &site{tools: t, store: store, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}

@@ -25,12 +25,14 @@ import (
 
 // world is an application over a store, reached as people reach it.
 type world struct {
-	t     *testing.T
-	dir   string
-	store *control.Store
-	site  *site
-	url   string
-	mails []*delivery.Message
+	t      *testing.T
+	dir    string
+	store  *control.Store
+	site   *site
+	url    string
+	mails  []*delivery.Message
+	said   delivery.Result // what comes of messages that somebody waits for
+	silent bool            // nothing comes of them
 }
 
 func newWorld(t *testing.T, change ...func(*Options)) *world {
@@ -49,13 +51,16 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: path, store: store}
+	w := &world{t: t, dir: path, store: store, said: delivery.Result{Taken: true}}
 	o := defaults
 	for _, c := range change {
 		c(&o)
 	}
-	w.site, err = newSite(o, pipeline.NewEnv("portal", "portal", nil), store, func(_ context.Context, m *delivery.Message) error {
+	w.site, err = newSite(o, pipeline.NewEnv("portal", "portal", nil), store, func(_ context.Context, m *delivery.Message, result chan<- delivery.Result) error {
 		w.mails = append(w.mails, m)
+		if result != nil && !w.silent {
+			result <- w.said
+		}
 		return nil
 	})
 	w.ok(err)

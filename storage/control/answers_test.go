@@ -231,7 +231,7 @@ var readings = strings.Fields(`ACIs Account AccountByMail Accounts All AllChanne
 	Secret SecretVersion Secrets Session SourceOf StartOf TimesSince ToldBy Token UnknownSecrets Usage UsageOf Waiting WaitingEntries WebSession Withheld WithheldOn`)
 
 // ownReadings are those of [control.Owned].
-var ownReadings = strings.Fields("ACIs Account Channel Channels Counts EntriesOf Inbox Item Messages Owner Password Secrets Token Tokens URD URDs WebSessions Withheld")
+var ownReadings = strings.Fields("ACIs Account Channel Channels Counts EntriesIn EntriesOf Inbox Item Messages Owner Password Secrets Token Tokens URD URDs WaitingEntries WebSessions Withheld")
 
 // picture tells what a store holds, without what is made anew each time.
 func picture(t *testing.T, s *control.Store) string {

@@ -113,28 +113,12 @@ func (s *Store) NextDue(ctx context.Context, after time.Time) (time.Time, error)
 // WaitingEntries returns how many entries of each channel wait to be put into a message, due or not, whatever its
 // state.
 func (s *Store) WaitingEntries(ctx context.Context) (map[int64]int, error) {
-	return s.byChannel(ctx, "SELECT channel, count(*) FROM outbox WHERE message = '' GROUP BY channel")
+	return countsBy[int64](ctx, s, "look into the outbox", "SELECT channel, count(*) FROM outbox WHERE message = '' GROUP BY channel")
 }
 
 // DeadMessages returns how many messages of each channel were given up.
 func (s *Store) DeadMessages(ctx context.Context) (map[int64]int, error) {
-	return s.byChannel(ctx, "SELECT channel, count(*) FROM message WHERE state = 'dead' GROUP BY channel")
-}
-
-// byChannel reads numbers by channels.
-func (s *Store) byChannel(ctx context.Context, query string) (map[int64]int, error) {
-	type count struct {
-		channel int64
-		n       int
-	}
-	counts := make(map[int64]int)
-	for c, err := range rows(ctx, s, "look into the outbox", func(r *sql.Rows) (c count, err error) { return c, r.Scan(&c.channel, &c.n) }, query) {
-		if err != nil {
-			return nil, err
-		}
-		counts[c.channel] = c.n
-	}
-	return counts, nil
+	return countsBy[int64](ctx, s, "look into the outbox", "SELECT channel, count(*) FROM message WHERE state = 'dead' GROUP BY channel")
 }
 
 const entryColumns = "n, channel, key, seq, body, urgency, due"

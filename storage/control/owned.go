@@ -165,19 +165,7 @@ func (o Owned) inbox(ctx context.Context, where string, args ...any) iter.Seq2[I
 
 // Counts returns how many ACIs of the owner's inbox are in each state.
 func (o Owned) Counts(ctx context.Context) (map[InboxState]int, error) {
-	type entry struct {
-		state InboxState
-		n     int
-	}
-	counts := make(map[InboxState]int)
-	for e, err := range rows(ctx, o.store, "count the inbox of "+o.owner, func(r *sql.Rows) (e entry, err error) { return e, r.Scan(&e.state, &e.n) },
-		"SELECT state, count(*) FROM inbox_item WHERE owner = ? GROUP BY state", o.owner) {
-		if err != nil {
-			return nil, err
-		}
-		counts[e.state] = e.n
-	}
-	return counts, nil
+	return countsBy[InboxState](ctx, o.store, "count the inbox of "+o.owner, "SELECT state, count(*) FROM inbox_item WHERE owner = ? GROUP BY state", o.owner)
 }
 
 // Mark gives ACIs of the owner's inbox a state, and returns how many there were of them. What its owner has read, or

@@ -10,8 +10,8 @@ import (
 	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
-// mostChannels is how many channels one owner may have.
-const mostChannels = 20
+// MostChannels is how many channels one owner may have.
+const MostChannels = 20
 
 // Channels returns the owner's channels, in the order in which they were added.
 func (o Owned) Channels(ctx context.Context) iter.Seq2[Channel, error] {
@@ -76,7 +76,7 @@ func (o Owned) mustBeNew(ctx context.Context, tx *sql.Tx, c *Channel) error {
 		return err
 	case same:
 		return &TakenError{What: "channel", Name: c.Name}
-	case count >= mostChannels:
+	case count >= MostChannels:
 		return fmt.Errorf("there are %d channels, and no more than that may be: remove one first", count)
 	}
 	return nil

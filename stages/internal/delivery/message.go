@@ -16,10 +16,12 @@ type Message struct {
 	Owner     string
 	Transport string // TransportMail or TransportWebhook
 	Address   channel.Address
-	Entries   int // that it tells of
-	Urgency   int // the greatest of theirs
+	Entries   int  // that it tells of
+	Urgency   int  // the greatest of theirs
+	Once      bool // its queue tries it once: a person waits for what comes of it
 
 	Subject, Text, HTML string // of a mail
+	Unsubscribe         string // of a mail: the URL whose POST stops such mails (RFC 8058); empty: none
 
 	Method, MediaType string // of a request
 	Body              []byte

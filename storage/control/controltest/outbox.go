@@ -135,6 +135,9 @@ func messagesAreComposedOnce(s *session) {
 		waiting, err := s.store.WaitingEntries(s.ctx)
 		s.ok(err)
 		s.same("entries that wait", []int{waiting[n], waiting[other]}, []int{want, wantOther})
+		hers, err := eleni.WaitingEntries(s.ctx)
+		s.ok(err)
+		s.same("entries that wait for eleni", []int{hers[n], hers[other]}, []int{want, 0})
 	}
 	waits(4, 1)
 	m := fmt.Sprint(n, ": aci 1+aci 2+notice")
@@ -150,6 +153,13 @@ func messagesAreComposedOnce(s *session) {
 	s.must(len(held) == 3 && held[0].Seq == 1 && string(held[2].Body) == "told of notice", "it holds %+v", held)
 	s.same("it holds for its owner", len(all(s, eleni.EntriesOf(s.ctx, m))), 3)
 	s.same("it holds for another", len(all(s, costas.EntriesOf(s.ctx, m))), 0)
+	theirs := []string{m, "none", fmt.Sprint(other, ": notice")}
+	counts, err := eleni.EntriesIn(s.ctx, theirs...)
+	s.ok(err)
+	s.same("entries in eleni's", []int{len(counts), counts[m]}, []int{1, 3})
+	counts, err = costas.EntriesIn(s.ctx, theirs...)
+	s.ok(err)
+	s.same("entries in costas's", []int{len(counts), counts[theirs[2]]}, []int{1, 1})
 	s.same("it tells of", seqs(all(s, s.store.ToldBy(s.ctx, m, 9))), "[1 2]")
 	s.same("it tells of one at most", seqs(all(s, s.store.ToldBy(s.ctx, m, 1))), "[1]")
 
