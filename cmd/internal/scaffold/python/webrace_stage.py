@@ -62,8 +62,8 @@ EMPTY = {
     },
     "list": {"items": []},
     "message": {
-        "id": "", "owner": "", "transport": "", "host": "", "entries": 0, "urgency": 0, "subject": "", "text": "", "html": "",
-        "method": "", "media_type": "",
+        "id": "", "owner": "", "transport": "", "host": "", "entries": 0, "urgency": 0, "once": False, "subject": "", "text": "", "html": "",
+        "method": "", "media_type": "", "unsubscribe": "",
     },
     "notice": {"id": "", "state": "", "owner": "", "urd": "", "uri": "", "reason": "", "failures": 0, "at": None},
     "request": {
