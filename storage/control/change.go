@@ -13,28 +13,25 @@ import (
 // returns [ErrNotFound] if one is not there, the error of the function, and whatever [Store.Put] refuses them for;
 // otherwise what became of each, in the order of the ids.
 func (s *Store) Change(ctx context.Context, ids []string, change func(*xmlschema.URD) error) ([]Change, error) {
+	return s.changeEach(ctx, ids, func(_ *sql.Tx, u *xmlschema.URD) error { return change(u) })
+}
+
+// changeEach is Change by a function that is called within the transaction.
+func (s *Store) changeEach(ctx context.Context, ids []string, change func(*sql.Tx, *xmlschema.URD) error) ([]Change, error) {
 	return s.put(ctx, func(tx *sql.Tx) ([]*xmlschema.URD, error) {
 		urds, err := storedURDs(ctx, tx, ids)
 		if err != nil {
 			return nil, err
 		}
-		return urds, eachChanged(urds, change, func(*xmlschema.URD, *xmlschema.URD) error { return nil })
+		for _, u := range urds {
+			id, owner := u.ID, u.Owner
+			if err := change(tx, u); err != nil {
+				return nil, err
+			}
+			u.ID, u.Owner = id, owner
+		}
+		return urds, nil
 	})
-}
-
-// eachChanged changes URDs, and hands each to seen, as it was and is.
-func eachChanged(urds []*xmlschema.URD, change func(*xmlschema.URD) error, seen func(was, is *xmlschema.URD) error) error {
-	for _, u := range urds {
-		was := *u
-		if err := change(u); err != nil {
-			return err
-		}
-		u.ID, u.Owner = was.ID, was.Owner
-		if err := seen(&was, u); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // storedURDs returns the URDs of some ids, in their order, or [ErrNotFound] if one is not there.

@@ -63,30 +63,23 @@ func (o Owned) Add(ctx context.Context, u *xmlschema.URD) (id string, err error)
 // Change is [Store.Change] of URDs of this owner. It is a [ForbiddenSecretError] as Put is, unless of a URD that names
 // such a secret already nothing is changed but its title, its labels and whether it is paused.
 func (o Owned) Change(ctx context.Context, ids []string, change func(*xmlschema.URD) error) ([]Change, error) {
-	return o.store.put(ctx, func(tx *sql.Tx) ([]*xmlschema.URD, error) {
-		urds, err := storedURDs(ctx, tx, ids)
-		if err != nil {
-			return nil, err
+	return o.store.changeEach(ctx, ids, func(tx *sql.Tx, u *xmlschema.URD) error {
+		if u.Owner != o.owner {
+			return fmt.Errorf("URD %s: %w", u.ID, ErrNotFound)
 		}
-		for _, u := range urds {
-			if u.Owner != o.owner {
-				return nil, fmt.Errorf("URD %s: %w", u.ID, ErrNotFound)
-			}
+		was := unmarked(u)
+		if err := change(u); err != nil || bytes.Equal(was, unmarked(u)) {
+			return err
 		}
-		return urds, eachChanged(urds, change, func(was, is *xmlschema.URD) error {
-			if asksAlike(was, is) {
-				return nil
-			}
-			return o.mayUse(ctx, tx, is)
-		})
+		return o.mayUse(ctx, tx, u)
 	})
 }
 
-// asksAlike reports whether two URDs differ in nothing but what is for their owner alone.
-func asksAlike(was, is *xmlschema.URD) bool {
-	marked := *is
-	marked.Title, marked.Labels, marked.Paused = was.Title, was.Labels, was.Paused
-	return bytes.Equal(was.Canonical(), marked.Canonical())
+// unmarked returns the canonical form of a URD without what is for its owner alone.
+func unmarked(u *xmlschema.URD) []byte {
+	bare := *u
+	bare.Title, bare.Labels, bare.Paused = "", nil, false
+	return bare.Canonical()
 }
 
 // mayUse refuses URDs that name secrets which the owner may not use.

@@ -67,7 +67,7 @@ func changesAreNotLost(s *session) {
 
 	changes, err := eleni.Change(s.ctx, []string{"b", "a"}, func(u *xmlschema.URD) error {
 		u.Paused = u.ID == "a"
-		u.ID, u.Owner = "c", "costas"
+		u.ID, u.Owner = "c", "costas" // which stay
 		return nil
 	})
 	s.ok(err)
