@@ -9,8 +9,8 @@ import (
 )
 
 // Change has URDs changed by a function, all of them or none, so that no change of another is lost that is made
-// meanwhile. The function may be called again with what is stored by then; its last calls count. Ids and owners stay. It
-// returns [ErrNotFound] if one is not there, the error of the function, and whatever [Store.Put] refuses them for;
+// meanwhile. The function may be called again with what is stored by then; its last calls count. Ids and owners stay.
+// It returns [ErrNotFound] if one is not there, the error of the function, and whatever [Store.Put] refuses them for;
 // otherwise what became of each, in the order of the ids.
 func (s *Store) Change(ctx context.Context, ids []string, change func(*xmlschema.URD) error) ([]Change, error) {
 	return s.changeEach(ctx, ids, func(_ *sql.Tx, u *xmlschema.URD) error { return change(u) })
