@@ -27,7 +27,7 @@ const layouts = "page/layout.html"
 // are parts that its script asks for.
 var pages = func() map[string]*template.Template {
 	functions := template.FuncMap{
-		"t": text, "counted": counted, "asset": assetURL, "field": newField, "choice": newChoice, "dict": dict, "navigation": navigation,
+		"t": text, "counted": counted, "asset": assetURL, "field": newField, "choice": newChoice, "dict": dict, "navigation": navigation, "interest": interestPath,
 	}
 	layout := template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, layouts))
 	all := make(map[string]*template.Template)
@@ -131,6 +131,12 @@ func newField(f *form, about, name, kind string) field {
 		made.Value = ""
 	}
 	return made
+}
+
+// With returns the field with values to choose from.
+func (f field) With(choices []choice) field {
+	f.Choices = choices
+	return f
 }
 
 // showNothing answers for what there is not.

@@ -66,7 +66,7 @@ func named(sources, key string) bool {
 		if quoted(trimmed) || quoted(last) && (quoted(before) || quoted(before+".")) {
 			return true
 		}
-		if field, value, is := strings.Cut(last, "_"); is && quoted(before+"."+field+"_") && quoted(value) {
+		if field, value, is := strings.Cut(last, "_"); is && quoted(before+".") && quoted(field) && (value == "" || quoted(value)) {
 			return true
 		}
 	}

@@ -54,7 +54,7 @@ type Account struct {
 
 // TakenError means that a name, or a mail address, is that of another.
 type TakenError struct {
-	What string // "owner", "mail address" or "channel"
+	What string // "owner", "mail address", "channel", "secret" or "URD"
 	Name string
 	By   string // what of the name there is that is no account: URDs, annotations, requests; empty for an account
 }

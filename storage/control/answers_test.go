@@ -75,6 +75,15 @@ func writings(t *testing.T) []writing {
 	return []writing{
 		{"Put", putting(urd("a", "eleni", "http://a.example/", "ibm"), urd("b", "eleni", "http://b.example/"))},
 		{"Put", putting(changed, urd("c", "eleni", "http://c.example/"))},
+		{"Add", func(ctx context.Context, s *control.Store) (any, error) {
+			return s.Of("eleni").Add(ctx, urd("", "eleni", "http://added.example/", "ibm"))
+		}},
+		{"Change", func(ctx context.Context, s *control.Store) (any, error) {
+			return s.Change(ctx, []string{"b", "c"}, func(u *xmlschema.URD) error { u.Title += "x"; return nil })
+		}},
+		{"Change", func(ctx context.Context, s *control.Store) (any, error) {
+			return s.Of("eleni").Change(ctx, []string{"c"}, func(u *xmlschema.URD) error { u.Title += "x"; return nil })
+		}},
 		{"Delete", only(func(ctx context.Context, s *control.Store) error { return s.Delete(ctx, "b") })},
 		{"CheckNow", only(func(ctx context.Context, s *control.Store) error { return s.CheckNow(ctx, "a") })},
 		{"PutACIs", telling(of("eleni", "one"), of("eleni", "two"), showing("text", 7), showing("mirror", 7))},
@@ -231,7 +240,7 @@ var readings = strings.Fields(`ACIs Account AccountByMail Accounts All AllChanne
 	Secret SecretVersion Secrets Session SourceOf StartOf TimesSince ToldBy Token UnknownSecrets Usage UsageOf Waiting WaitingEntries WebSession Withheld WithheldOn`)
 
 // ownReadings are those of [control.Owned].
-var ownReadings = strings.Fields("ACIs Account Channel Channels Counts EntriesIn EntriesOf Inbox Item Messages Owner Password Secrets Token Tokens URD URDs WaitingEntries WebSessions Withheld")
+var ownReadings = strings.Fields("ACIs Account Channel Channels Counts EntriesIn EntriesOf Inbox InboxCounts Item Messages Owner Password Secrets Token Tokens URD URDs WaitingEntries WebSessions Withheld")
 
 // picture tells what a store holds, without what is made anew each time.
 func picture(t *testing.T, s *control.Store) string {
@@ -240,7 +249,7 @@ func picture(t *testing.T, s *control.Store) string {
 	ctx := t.Context()
 	for r, err := range s.Revised(ctx, 0) {
 		ok(t, err)
-		fmt.Fprintln(&all, "revision", r.Number, r.ID, r.URD != nil && !r.URD.CheckAsked.IsZero())
+		fmt.Fprintln(&all, "revision", r.Number, r.ID, r.URD != nil && !r.URD.CheckAsked.IsZero(), r.URD != nil && r.URD.Title == "xx")
 	}
 	for a, err := range s.ACIs(ctx, control.Filter{}) {
 		ok(t, err)

@@ -5,10 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/webrace/webrace/storage/internal/nanos"
-	"github.com/webrace/webrace/xmlschema"
 )
 
 // Owned is a store as one owner may see and change it: each of its statements names the owner, and what is another's is
@@ -31,44 +29,6 @@ func (o Owned) URDs(ctx context.Context) iter.Seq2[URD, error] { return o.store.
 func (o Owned) URD(ctx context.Context, id string) (URD, error) {
 	c := condition{where: "id = ? AND owner = ?", args: []any{id, o.owner}, one: true}
 	return one(documents(ctx, o.store, "read URD "+id, urdTable, c, decodeStoredURD), "URD "+id)
-}
-
-// ForbiddenSecretError means that URDs name secrets which are neither their owner's nor granted to them.
-type ForbiddenSecretError struct{ Names []string }
-
-func (e *ForbiddenSecretError) Error() string {
-	return fmt.Sprintf("there is no secret %q that you may use", e.Names)
-}
-
-// Put is [Store.Put] of URDs of this owner: an owner that they name is replaced. It is a [ForbiddenSecretError] if they
-// name secrets that are neither the owner's own nor granted to them, whether these exist or not.
-func (o Owned) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error) {
-	mine := make([]*xmlschema.URD, len(urds))
-	var secrets []string
-	for i, u := range urds {
-		own := *u
-		own.Owner = o.owner
-		mine[i] = &own
-		secrets = append(secrets, own.Secrets()...)
-	}
-	slices.Sort(secrets)
-	return o.store.put(ctx, mine, func(tx *sql.Tx) error { return o.mayUse(ctx, tx, slices.Compact(secrets)) })
-}
-
-// mayUse refuses secrets that the owner may not use.
-func (o Owned) mayUse(ctx context.Context, tx *sql.Tx, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	allowed, err := stringsIn(ctx, tx, `SELECT name FROM secret WHERE owner = ?1 AND kind <> 'session'
-		UNION SELECT name FROM secret_grant WHERE owner = ?1`, o.owner)
-	if err != nil {
-		return err
-	}
-	if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(allowed, name) }); len(names) > 0 {
-		return &ForbiddenSecretError{names}
-	}
-	return nil
 }
 
 // Delete is [Store.Delete] of one of the owner's URDs.

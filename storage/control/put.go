@@ -29,14 +29,15 @@ type Change struct {
 // owner's. The result tells, in the order of the argument, what became of each. A URD that equals the stored one
 // changes nothing. If an owner would have more than their budget allows, the error is a [BudgetError].
 func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error) {
-	return s.put(ctx, urds, func(*sql.Tx) error { return nil })
+	return s.put(ctx, func(*sql.Tx) ([]*xmlschema.URD, error) { return urds, nil })
 }
 
-// put puts URDs if may allows it, in the same transaction.
-func (s *Store) put(ctx context.Context, urds []*xmlschema.URD, may func(*sql.Tx) error) ([]Change, error) {
+// put puts the URDs that which returns, in the same transaction.
+func (s *Store) put(ctx context.Context, which func(*sql.Tx) ([]*xmlschema.URD, error)) ([]Change, error) {
 	var changes []Change
 	err := s.write(ctx, allURDs, "put URDs", func(tx *sql.Tx) error {
-		if err := may(tx); err != nil {
+		urds, err := which(tx)
+		if err != nil {
 			return err
 		}
 		spent, err := s.newSpending(ctx, tx)

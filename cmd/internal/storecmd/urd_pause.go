@@ -37,18 +37,12 @@ told last, as far as no crawl that others share has brought it meanwhile.`,
 
 // setPaused pauses URDs, or resumes them, and prints what became of each. One that is so already stays as it is.
 func setPaused(c *cobra.Command, store *control.Store, ids []string, paused bool) error {
-	urds := make([]*xmlschema.URD, len(ids))
-	for i, id := range ids {
-		urd, err := store.Get(c.Context(), id)
-		if err != nil {
-			return hinting(err, control.ErrNotFound, listURDs)
-		}
-		urd.Paused = paused
-		urds[i] = urd.URD
-	}
-	changes, err := store.Put(c.Context(), urds)
+	changes, err := store.Change(c.Context(), ids, func(u *xmlschema.URD) error {
+		u.Paused = paused
+		return nil
+	})
 	if err != nil {
-		return err
+		return hinting(err, control.ErrNotFound, listURDs)
 	}
 	became := "resumed"
 	if paused {

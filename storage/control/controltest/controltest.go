@@ -19,6 +19,7 @@ import (
 // Store is what stages and commands use of a control store; the methods are those of [control.Store].
 type Store interface {
 	Put(ctx context.Context, urds []*xmlschema.URD) ([]control.Change, error)
+	Change(ctx context.Context, ids []string, change func(*xmlschema.URD) error) ([]control.Change, error)
 	Delete(ctx context.Context, id string) error
 	Get(ctx context.Context, id string) (control.URD, error)
 	All(ctx context.Context) iter.Seq2[control.URD, error]

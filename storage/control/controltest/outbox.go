@@ -72,6 +72,9 @@ func annotationsAreFiledOnce(s *session) {
 	counts, err := eleni.Counts(s.ctx)
 	s.ok(err)
 	s.same("counts", counts, map[control.InboxState]int{control.Unread: 1, control.Useful: 1, control.Bin: 1})
+	byURD, err := eleni.InboxCounts(s.ctx)
+	s.ok(err)
+	s.same("counts by URD", byURD, map[string]map[control.InboxState]int{"u": counts})
 	for _, c := range []struct {
 		filter control.InboxFilter
 		want   string
