@@ -2,6 +2,7 @@ package portal
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ func TestAccessible(t *testing.T) {
 		a.Also = xmlschema.Also{Count: 1, Documents: []xmlschema.Mirror{{URI: "https://mirror.example/"}}}
 		a.Urgency = 3
 	})
-	things.byPath["/a/"] = itoa(i.Seq)
+	things.byPath["/a/"] = fmt.Sprint(i.Seq)
 	link := "/in/" + w.invite("zoe")
 	raw, err := b.Page(proto.TargetCreateTarget{})
 	if err != nil {

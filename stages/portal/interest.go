@@ -22,6 +22,7 @@ type interestPage struct {
 	Meant   []string
 	Kept    []string // what the interest has that the form does not show
 	Changed []changedField
+	Preview *previewPage // nil: it was not asked for
 
 	Matches, Tells, Changes, Urgencies, Scopes, Remembers, Secrets []choice
 
@@ -174,7 +175,7 @@ func shownValue(name, value string) string {
 func (v *visit) interestPage(mine control.Owned, f *form, u *xmlschema.URD) (interestPage, error) {
 	_, below := u.Prefix()
 	p := interestPage{
-		Form: f, Kept: keptOf(u), Meant: meantOf(u), MaxDepth: v.tools.options.MaxDepth, Below: v.tools.options.Prefixes || below,
+		Form: f, Preview: v.previewed, Kept: keptOf(u), Meant: meantOf(u), MaxDepth: v.tools.options.MaxDepth, Below: v.tools.options.Prefixes || below,
 		Matches: choices(f, "match", matchModes), Tells: choices(f, "tell", processTypes), Changes: choices(f, "change", changeScopes),
 		Urgencies: choices(f, "urgency", urgencies), Scopes: choices(f, "scope", crawlScopes),
 		Remembers: []choice{{"", text("interest.remember_"), f.Value("remember") == ""}},

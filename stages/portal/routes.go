@@ -48,7 +48,7 @@ const (
 // routes is the whole table: nothing else is answered. Each change is a POST, and no GET changes anything. Each part of
 // it stands in the file of its handlers.
 func routes() []route {
-	return slices.Concat(doorRoutes, inboxRoutes, interestRoutes, channelRoutes, settingsRoutes, adminRoutes, []route{{pattern: "/", open: showNothing}})
+	return slices.Concat(doorRoutes, inboxRoutes, interestRoutes, whyRoutes, importRoutes, channelRoutes, settingsRoutes, adminRoutes, []route{{pattern: "/", open: showNothing}})
 }
 
 // doorRoutes are those of who has not logged in yet.

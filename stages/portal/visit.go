@@ -21,9 +21,10 @@ type visit struct {
 
 	section string // of the navigation
 
-	account control.Account // of who has logged in; none: nobody has
-	profile profile
-	program bool // it is no browser: it came with a token
+	account   control.Account // of who has logged in; none: nobody has
+	profile   profile
+	previewed *previewPage // what the interest that is being written would bring; nil: it was not asked
+	program   bool         // it is no browser: it came with a token
 }
 
 // refusal is an error that people are told as it is.

@@ -9,7 +9,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -241,5 +240,3 @@ func (w *world) invite(owner string) string {
 	w.ok(w.store.AddToken(w.t.Context(), token, control.Token{Owner: owner, Purpose: control.PurposeInvite, Expires: time.Now().Add(time.Hour)}))
 	return token
 }
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
