@@ -138,7 +138,7 @@ func variants(t *testing.T, of func(pipeline.Spec) bool) (all []string) {
 // others are sources and sinks of which no record comes, or that no program reads, and why.
 var others = map[string]string{
 	"acis": "follows a store", "objects": "follows a store", "frontier": "a queue of URLs", "urds": "follows a store", "quad-links": "follows a store", "warc-source": "gives documents, as they are",
-	"gc": "gives what it removed", "sparql": "answers queries", "source-watch": "follows a store", "http-in/bytes": "gives bytes, as they are", "http-in/urls": "gives requests",
+	"gc": "gives what it removed", "sparql": "answers queries", "portal": "gives mails", "source-watch": "follows a store", "http-in/bytes": "gives bytes, as they are", "http-in/urls": "gives requests",
 	"print/text": "is for people", "mail-out": "is for people",
 }
 
