@@ -28,7 +28,7 @@ type itemPage struct {
 
 	Reading *Reading
 	Before  []versionRow
-	Unread  string // why there is no text of the stored version; empty if there is
+	NoText  string // why there is no text of the stored version; empty if there is
 }
 
 // versionRow is a stored version in a list.
@@ -89,7 +89,7 @@ func (v *visit) read(p *itemPage, a control.ACI, u *xmlschema.URD) error {
 	var gone *GoneError
 	switch {
 	case errors.As(err, &gone):
-		p.Reading, p.Unread = nil, text("item.gone")
+		p.Reading, p.NoText = nil, text("item.gone")
 		return nil
 	case err != nil:
 		return err

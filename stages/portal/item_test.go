@@ -16,7 +16,7 @@ func TestReadingAnItem(t *testing.T) {
 	w.site.tools.open = func() (Reader, error) { return reader, nil }
 	anna := w.account("anna")
 	path := fmt.Sprint("/a/", w.aci("anna", w.urd("anna", "https://a.example/"), "Title").Seq)
-	page := anna.get(path).wants(t, http.StatusOK, "A &lt;b&gt;<mark>boat&lt;/mark&gt;&lt;script&gt;</mark>", "<ins>new &lt;i&gt;", "<del>old", "Version 2", "and 1 older").body
+	page := anna.get(path).wants(t, http.StatusOK, "Mark as read", `hx-trigger="load"`, "A &lt;b&gt;<mark>boat&lt;/mark&gt;&lt;script&gt;</mark>", "<ins>new &lt;i&gt;", "<del>old", "Version 2", "and 1 older").body
 	if strings.Contains(page, "<script>") {
 		t.Error(page)
 	}
