@@ -35,8 +35,8 @@ const (
 
 var previewsOf = allowance{"previews of", 10, 6 * time.Second} // 10 a minute
 
-// previewInterest shows what an interest would bring, as it is typed: of its page now, and of what is stored. Nothing is
-// stored by it.
+// previewInterest shows what an interest would bring, as it is typed: of its page now, and of what is stored. Nothing
+// is stored by it.
 func previewInterest(v *visit, mine control.Owned) error {
 	f, err := v.form()
 	if err != nil {
