@@ -26,6 +26,7 @@ var benchmarks = map[string]benchmark{
 	"cluster":    benchCluster,
 	"crowd":      benchCrowd,
 	"pipeline":   benchPipeline,
+	"portal":     benchPortal,
 	"crawl":      benchCrawl,
 	"search":     benchSearch,
 	"semantic":   benchSemantic,
