@@ -126,7 +126,7 @@ func invite(v *visit, store accounts) error {
 	return v.showAccounts(http.StatusOK, store, accountsPage{Form: newForm(nil), Link: link, LinkOf: a.Owner})
 }
 
-// addAccount adds an account, and says in the form what of it is taken.
+// addAccount adds an account, and reports in the form what of it is taken.
 func addAccount(v *visit, store accounts, f *form, a control.Account) error {
 	err := store.AddAccount(v.r.Context(), a, f.Is("inherit", "1"))
 	var taken *control.TakenError

@@ -93,7 +93,7 @@ func unlockAccount(v *visit, store accounts) error {
 	return v.see(accountPath(a.Owner), "unlocked")
 }
 
-// changeRole says whether the owner of an account may manage those of others. The last one who can does not stop.
+// changeRole determines whether the owner of an account may manage those of others. The last one who can does not stop.
 func changeRole(v *visit, store accounts) error {
 	f, a, err := accountOf(v, store)
 	if err != nil {

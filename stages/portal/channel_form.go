@@ -86,7 +86,7 @@ func zoneOf(name string) *time.Location {
 	return time.UTC
 }
 
-// readSettings reads what a form says of a channel of a kind, and says what is wrong with its fields.
+// readSettings reads what a form says of a channel of a kind, and reports what is wrong with its fields.
 func readSettings(f *form, kind control.ChannelKind) channel.Settings {
 	var s channel.Settings
 	for label := range strings.Lines(strings.ReplaceAll(f.Value("labels"), "\r", "\n")) {
@@ -183,7 +183,7 @@ func (f *form) number(name string) int {
 	return n
 }
 
-// refuseFields says of the fields of settings what is wrong with them, and what was probably meant.
+// refuseFields reports at the fields of settings what is wrong with them, and what was probably meant.
 func (f *form) refuseFields(err error) {
 	var wrong channel.Errors
 	if !errors.As(err, &wrong) {

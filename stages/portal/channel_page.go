@@ -181,7 +181,7 @@ func changeChannel(v *visit, mine control.Owned, c control.Channel) error {
 
 func pathOf(c control.Channel) string { return "/channels/" + numberPath(c.N) }
 
-// nameTaken says so of the field, if that is what an error is of; others it returns.
+// nameTaken reports so at the field, if that is what an error is of; others it returns.
 func nameTaken(f *form, err error) error {
 	var taken *control.TakenError
 	if !errors.As(err, &taken) {
@@ -212,7 +212,7 @@ const (
 	mostOfURL         = 2000
 )
 
-// readChannel reads what was typed into a channel, and says what is wrong with it.
+// readChannel reads what was typed into a channel, and reports what is wrong with it.
 func (v *visit) readChannel(c *control.Channel) (*form, channel.Settings, error) {
 	f, err := v.form()
 	if err != nil {

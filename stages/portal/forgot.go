@@ -69,7 +69,7 @@ type tokens interface {
 	AddToken(ctx context.Context, text string, t control.Token) error
 }
 
-// mailLink mails the owner of an account a link that sets a password, good for a while. The mail says the texts
+// mailLink mails the owner of an account a link that sets a password, good for a while. The mail holds the texts
 // mail.ABOUT.subject and mail.ABOUT.text.
 func mailLink(v *visit, store tokens, a control.Account, purpose control.Purpose, about string, lasts time.Duration) error {
 	token := rand.Text()

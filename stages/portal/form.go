@@ -34,7 +34,7 @@ func (f *form) Is(name, value string) bool {
 // line returns what was typed into a field, without the space around it.
 func (f *form) line(name string) string { return strings.TrimSpace(f.values.Get(name)) }
 
-// wrong says what is wrong with a field; what was said of it first counts.
+// wrong records what is wrong with a field; what was said of it first counts.
 func (f *form) wrong(name, key string, args ...any) { f.wrongText(name, text(key, args...)) }
 
 // wrongText is wrong in words that are made already.

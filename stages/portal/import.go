@@ -87,7 +87,7 @@ func takeImport(v *visit, mine control.Owned) error {
 	return v.show(http.StatusOK, "import", p)
 }
 
-// take stores an interest. Where it may not be, the entry says why.
+// take stores an interest. Where it may not be, the entry is told why.
 func (v *visit) take(mine control.Owned, u *xmlschema.URD, e *importedEntry) error {
 	_, err := mine.Add(v.r.Context(), u)
 	f := newForm(nil)

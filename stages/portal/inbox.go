@@ -230,7 +230,7 @@ type newPage struct {
 	Link  string
 }
 
-// showWhetherNew says how many annotations have come since a page was shown, for its script.
+// showWhetherNew reports how many annotations have come since a page was shown, for its script.
 func showWhetherNew(v *visit, mine control.Owned) error {
 	q := v.r.URL.Query()
 	since, err := strconv.ParseInt(q.Get("since"), 10, 64)

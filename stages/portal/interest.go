@@ -218,7 +218,7 @@ func secretNames(v *visit, mine control.Owned, chosen string) (names []string, e
 	return names, nil
 }
 
-// keptOf says what an interest has that its form does not show, and leaves as it is.
+// keptOf returns what an interest has that its form does not show, and leaves as it is.
 func keptOf(u *xmlschema.URD) (kept []string) {
 	add := func(is bool, key string, args ...any) {
 		if is {
@@ -241,7 +241,7 @@ func keptOf(u *xmlschema.URD) (kept []string) {
 	return kept
 }
 
-// meantOf says what of an interest is probably not meant.
+// meantOf returns what of an interest is probably not meant.
 func meantOf(u *xmlschema.URD) (said []string) {
 	switch {
 	case !hasKeywords(u.Keywords):

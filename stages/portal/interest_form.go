@@ -99,8 +99,8 @@ type interestReader struct {
 	allow Options
 }
 
-// readInterest returns what a form makes of an interest: what the form shows is as it says, all else as it was. The
-// form says what is wrong; if nothing is, Validate accepts the result.
+// readInterest returns what a form makes of an interest: what the form shows is as typed, all else as it was. The
+// form records what is wrong; if nothing is, Validate accepts the result.
 func readInterest(f *form, was *xmlschema.URD, allow Options) *xmlschema.URD {
 	is := *was
 	r := interestReader{form: f, was: was, shown: interestValues(was), to: &is, allow: allow}
@@ -139,7 +139,7 @@ func (r *interestReader) source() {
 	r.to.Secret = r.line("secret")
 }
 
-// checkURL says what is wrong with a URL that was typed.
+// checkURL records what is wrong with a URL that was typed.
 func (r *interestReader) checkURL(address string, below bool) {
 	u, err := url.Parse(address)
 	switch {
@@ -287,7 +287,7 @@ func readInterval(s string) (time.Duration, error) {
 	return whole + d, nil
 }
 
-// validate says what else keeps the interest from being stored.
+// validate records what else keeps the interest from being stored.
 func (r *interestReader) validate() {
 	if err := r.to.Validate(); err != nil {
 		r.refused(err)
@@ -308,7 +308,7 @@ var problemFields = []struct{ path, field string }{
 // wholeForm is the field of what is wrong with no field alone.
 const wholeForm = "form"
 
-// refused says why an interest cannot be stored, and reports whether that is for its owner to mend.
+// refused records why an interest cannot be stored, and reports whether that is for its owner to mend.
 func (f *form) refused(err error) bool {
 	var problems xmlschema.Problems
 	var forbidden *control.ForbiddenSecretError

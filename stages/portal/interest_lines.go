@@ -64,7 +64,7 @@ func showKeyword(k xmlschema.Keyword) string {
 // weighted is a line that ends in a weight, and maybe in words that say more of the keyword.
 var weighted = regexp.MustCompile(`^(.*):[ \t]*([0-9]+)((?:[ \t]+[^ \t]+)*)$`)
 
-// readKeyword reads what showKeyword writes, and a keyword without a weight. It says what is wrong with a line.
+// readKeyword reads what showKeyword writes, and a keyword without a weight. It returns what is wrong with a line.
 func readKeyword(line string) (k xmlschema.Keyword, wrong string) {
 	k = xmlschema.Keyword{Key: line, Weight: xmlschema.DefaultWeight, Match: xmlschema.MatchWord}
 	if m := weighted.FindStringSubmatch(line); m != nil && particular(&k, m[3]) {
@@ -116,7 +116,7 @@ func cutLanguage(line string) (language, rule string, named bool) {
 	return xmlschema.RuleCSS, line, false
 }
 
-// readRule reads what ruleLine writes. It says what is wrong with a line.
+// readRule reads what ruleLine writes. It returns what is wrong with a line.
 func readRule(line string, ignore bool) (r xmlschema.Rule, wrong string) {
 	language, rule, _ := cutLanguage(line)
 	r = xmlschema.Rule{Language: language, Text: strings.ReplaceAll(rule, "⏎", "\n")}

@@ -48,7 +48,7 @@ type whyRow struct {
 	Found                            bool
 }
 
-// showItem shows one annotation: as a page, or as the ending of its name says: .txt, .json or .xml. It stays unread
+// showItem shows one annotation: as a page, or as the ending of its name asks for: .txt, .json or .xml. It stays unread
 // until that is said by a POST.
 func showItem(v *visit, mine control.Owned) error {
 	name, format, _ := strings.Cut(v.r.PathValue("seq"), ".")
@@ -79,7 +79,7 @@ func showItem(v *visit, mine control.Owned) error {
 	return v.showTitled(http.StatusOK, "item", p.Title, p)
 }
 
-// read adds the stored version that an annotation speaks of. Where that is gone, it says so.
+// read adds the stored version that an annotation speaks of. Where that is gone, the page tells so.
 func (v *visit) read(p *itemPage, a control.ACI, u *xmlschema.URD) error {
 	reader, err := v.tools.open()
 	if err != nil || reader == nil {

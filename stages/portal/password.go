@@ -116,7 +116,7 @@ func (h *hasher) sum(ctx context.Context, password string, salt []byte) ([]byte,
 	return argon2.IDKey([]byte(password), salt, hashPasses, hashMemory, 1, hashBytes), nil
 }
 
-// checkPassword says of the fields password and again what is wrong with a new password.
+// checkPassword records at the fields password and again what is wrong with a new password.
 func checkPassword(f *form, owner string) {
 	password := f.Value("password")
 	switch {

@@ -17,7 +17,7 @@ var testsOf = allowance{"tests of", 10, time.Minute}
 // waitsForResult is how long it is waited for what comes of a test.
 const waitsForResult = 15 * time.Second
 
-// testSaid is what a test says.
+// testSaid is what a test tells.
 func testSaid(site string) channel.Message {
 	return channel.Message{Link: site, Entries: []channel.Entry{{
 		Title: text("tested.message"), Summary: text("tested.summary"), URL: site, Link: site, Relevance: 100, Urgency: 1, Keywords: []string{text("tested.keyword")},
@@ -31,7 +31,7 @@ type testedPage struct {
 	Taken, Passing, Late bool
 }
 
-// testChannel sends a message now, whatever the channel is set to, and shows what its receiver says.
+// testChannel sends a message now, whatever the channel is set to, and shows what its receiver answers.
 func testChannel(v *visit, _ control.Owned, c control.Channel) error {
 	if c.Kind == control.ChannelFeed || c.State == control.ChannelUnconfirmed {
 		return refuse(http.StatusConflict, "channel.not_tested")

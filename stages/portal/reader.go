@@ -42,7 +42,7 @@ type Reader interface {
 	// trusted. It is to be closed.
 	Raw(ctx context.Context, a control.ACI) (contentType string, body io.ReadCloser, err error)
 
-	// Explain says what each URD of an owner has to do with a URL, in the order in which they were added. Of what is
+	// Explain returns what each URD of an owner has to do with a URL, in the order in which they were added. Of what is
 	// stored there it tells where the URD is asked about it alone: that others watch it is nobody's business.
 	Explain(ctx context.Context, owner, url string) ([]Explained, error)
 }

@@ -108,7 +108,7 @@ func setSecret(v *visit, mine control.Owned) error {
 	return v.showSecrets(http.StatusUnprocessableEntity, mine, f, kind)
 }
 
-// mayHaveMore says in a form if a secret would be one too many.
+// mayHaveMore records in a form if a secret would be one too many.
 func mayHaveMore(v *visit, mine control.Owned, f *form, name string) error {
 	count := 0
 	for s, err := range mine.Secrets(v.r.Context()) {
@@ -127,7 +127,7 @@ func mayHaveMore(v *visit, mine control.Owned, f *form, name string) error {
 	return nil
 }
 
-// readSecret makes a secret of what was typed, and says what is wrong with it.
+// readSecret makes a secret of what was typed, and records what is wrong with it.
 func readSecret(f *form, kind credentials.Kind) credentials.Secret {
 	secret, err := ofKind(f, kind)
 	if kind == credentials.KindNone { // which goes nowhere

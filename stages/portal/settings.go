@@ -103,7 +103,7 @@ func changeProfile(v *visit, mine control.Owned) error {
 	return v.see("/settings", "profile")
 }
 
-// knowsPassword has who is logged in show in a field of a form that they know the password, and says there if not.
+// knowsPassword has who is logged in show in a field of a form that they know the password, and records there if not.
 func (v *visit) knowsPassword(mine control.Owned, f *form, name string) (bool, error) {
 	if err := v.tools.limits.pass(v.tools.now(), passwordsAsked, mine.Owner()); err != nil {
 		return false, err

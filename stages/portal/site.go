@@ -72,7 +72,7 @@ func opener(env *pipeline.Env) OpenReader {
 	return sync.OnceValues(open)
 }
 
-// at says where the application listens, which is where people reach it if nothing else is said.
+// at records where the application listens, which is where people reach it if nothing else is said.
 func (s *site) at(address interface{ String() string }) {
 	if s.tools.options.URL == "" {
 		scheme := "http"

@@ -12,7 +12,7 @@ var whyRoutes = []route{
 	{pattern: "GET /why", own: showWhy, section: "interests"},
 }
 
-// whyPage says what each interest has to do with a URL.
+// whyPage is what each interest has to do with a URL.
 type whyPage struct {
 	Form  *form
 	Asked bool
@@ -26,7 +26,7 @@ type whyInterest struct {
 	Items       []inboxRow
 }
 
-// showWhy says of a URL what each of one's interests has to do with it, and why one was told of it, or not.
+// showWhy shows of a URL what each of one's interests has to do with it, and why one was told of it, or not.
 func showWhy(v *visit, mine control.Owned) error {
 	p := whyPage{Form: newForm(v.r.URL.Query())}
 	url := p.Form.line("url")
