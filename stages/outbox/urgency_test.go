@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -121,7 +122,10 @@ func TestWhatComesBackDuringALookIsNotHandedOutAgain(t *testing.T) {
 	}
 	out := w.take()
 	w.stage.mayBeDue()
+	var mu sync.Mutex // who waits for the end of a query asks beside who reads it
 	_, err := w.stage.look(eachTime{t.Context(), func() {
+		mu.Lock()
+		defer mu.Unlock()
 		if len(out) > 0 {
 			l := out[0]
 			out = out[1:]
@@ -129,6 +133,8 @@ func TestWhatComesBackDuringALookIsNotHandedOutAgain(t *testing.T) {
 		}
 	}}, true)
 	w.ok(err)
+	mu.Lock()
+	defer mu.Unlock()
 	if len(out) > 0 {
 		t.Fatalf("%d are out still", len(out))
 	}
