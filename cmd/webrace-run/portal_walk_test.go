@@ -126,7 +126,6 @@ type portalWalker struct {
 	base    string // of the application
 	link    string // of the invitation
 	siteURL string
-	post    *newsPost
 	hook    *httptest.Server
 	key     string // that requests are signed with
 
