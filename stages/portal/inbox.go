@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/storage/control"
 )
 
@@ -183,25 +184,12 @@ func (v *visit) row(i control.InboxItem, titles map[string]string) inboxRow {
 		Seq: i.Seq, Title: i.Title, Host: urlnorm.Host(i.URI), Summary: i.Summary, When: v.moment(i.UpdateTime),
 		Interest: titles[i.URD], InterestID: i.URD, State: i.State, Relevance: i.Relevance, Urgent: i.Urgency == 3,
 		Unread: i.State == control.Unread, Useful: i.State == control.Useful, Useless: i.State == control.Useless, InBin: i.State == control.Bin,
-		Keywords: found(i.ACI), Also: i.Also.Count,
+		Keywords: delivery.Found(i.ACI.ACI), Also: i.Also.Count,
 	}
 	if r.Title == "" {
 		r.Title = i.URI
 	}
 	return r
-}
-
-// found returns the keywords that an annotation came about by.
-func found(a control.ACI) (keys []string) {
-	if a.Explain == nil {
-		return nil
-	}
-	for _, k := range a.Explain.Keywords {
-		if k.Title+k.Heading+k.Body+k.Navigation > 0 {
-			keys = append(keys, k.Key)
-		}
-	}
-	return keys
 }
 
 // facets are the parts of the inbox, with how much each has.

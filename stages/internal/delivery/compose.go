@@ -47,7 +47,7 @@ func Compose(id string, to Receiver, said channel.Message) (*Message, error) {
 
 // EntryOf is what an annotation says, of a number that the web application at a URL has it under; empty: there is none.
 func EntryOf(a *xmlschema.ACI, seq int64, site string) channel.Entry {
-	e := channel.Entry{Title: a.Title, URL: a.URI, Summary: a.Summary, Relevance: a.Relevance, Urgency: a.Urgency, Time: a.UpdateTime, Keywords: keywordsOf(a)}
+	e := channel.Entry{Title: a.Title, URL: a.URI, Summary: a.Summary, Relevance: a.Relevance, Urgency: a.Urgency, Time: a.UpdateTime, Keywords: Found(a)}
 	if site != "" {
 		e.Link = linkTo(site, fmt.Sprint("a/", seq))
 	}
@@ -56,8 +56,8 @@ func EntryOf(a *xmlschema.ACI, seq int64, site string) channel.Entry {
 
 func linkTo(site, path string) string { return strings.TrimRight(site, "/") + "/" + path }
 
-// keywordsOf returns the keywords by which an annotation came about.
-func keywordsOf(a *xmlschema.ACI) (keys []string) {
+// Found returns the keywords by which an annotation came about.
+func Found(a *xmlschema.ACI) (keys []string) {
 	if a.Explain == nil {
 		return nil
 	}
