@@ -35,7 +35,7 @@ func benchPortal(b *bench) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	p := &portalBench{bench: b, dir: dir, accounts: 10_000, annotations: 1_000_000, requests: 4000, logins: 200}
+	p := &portalBench{bench: b, dir: dir, accounts: 10_000, annotations: 1_000_000, requests: 1000, logins: 200}
 	if b.quick {
 		p.accounts, p.annotations, p.requests, p.logins = 200, 20_000, 800, 50
 	}
