@@ -3,22 +3,20 @@ package analyze
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // IsStopWord reports whether the folded word is one of the commonest of our languages: words that tell nothing
 // of what a text is about. Nothing in this package leaves them out; a search may, and a keyword that is one
 // of them alone deserves a warning. What means something in another of the languages is not among them,
 // above all in English: war and die are German ones, and car is a French one.
-func IsStopWord(folded string) bool { return isStopWord(folded) }
+func IsStopWord(folded string) bool {
+	_, found := slices.BinarySearch(sortedStopWords(), folded)
+	return found
+}
 
-// isStopWord alone has the list that it looks into: it cannot be changed under those who ask.
-var isStopWord = func() func(string) bool {
-	list := stopWords()
-	return func(folded string) bool {
-		_, found := slices.BinarySearch(list, folded)
-		return found
-	}
-}()
+// sortedStopWords returns the one list that is looked into, which nobody changes.
+var sortedStopWords = sync.OnceValue(stopWords)
 
 // stopWords returns a new list of the stop words, folded and sorted.
 func stopWords() []string {

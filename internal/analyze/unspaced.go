@@ -3,6 +3,7 @@ package analyze
 import (
 	"bytes"
 	"slices"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -125,11 +126,11 @@ func composed(first, second rune) rune {
 	case first >= firstSyllable && first <= lastSyllable && (first-firstSyllable)%tails == 0 && second >= firstTail && second <= lastTail:
 		return first + second - firstTail + 1
 	}
-	return compositions[[2]rune{first, second}]
+	return compositions()[[2]rune{first, second}]
 }
 
 // compositions are those of kana and Burmese that Unicode has, and the two Lao letters that are written as one.
-var compositions = func() map[[2]rune]rune {
+var compositions = sync.OnceValue(func() map[[2]rune]rune {
 	all := map[[2]rune]rune{{laoHo, laoNo}: laoHoNo, {laoHo, laoMo}: laoHoMo}
 	add := func(first, last rune) {
 		for r := first; r <= last; r++ {
@@ -141,7 +142,7 @@ var compositions = func() map[[2]rune]rune {
 	add('\u1000', '\u109F')
 	add('\u3041', '\u30FF')
 	return all
-}()
+})
 
 // appendHalf appends a vowel whose first half stands in dst from a place on, in its place.
 func appendHalf(dst []byte, from int, half, whole rune) []byte {

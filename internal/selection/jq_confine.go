@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/itchyny/gojq"
 
@@ -271,7 +272,7 @@ func (c *confinement) define(f *gojq.FuncDef) {
 		names = append(names, strings.TrimPrefix(arg, "$"))
 	}
 	for _, name := range names {
-		if builtins[name] || strings.HasPrefix(name, "_") {
+		if builtins()[name] || strings.HasPrefix(name, "_") {
 			c.fail("%q is a function of jq already: call it otherwise", name)
 		}
 		c.own[name] = true
@@ -280,7 +281,7 @@ func (c *confinement) define(f *gojq.FuncDef) {
 }
 
 // builtins are the names of all functions of jq.
-var builtins = func() map[string]bool {
+var builtins = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{"env": true, "input": true, "debug": true, "stderr": true, "input_filename": true, "splits": true}
 	q, err := gojq.Parse("builtins[]")
 	if err != nil {
@@ -294,7 +295,7 @@ var builtins = func() map[string]bool {
 		name, _, _ := strings.Cut(fmt.Sprint(v), "/")
 		all[name] = true
 	}
-}()
+})
 
 func (c *confinement) patterns(all []*gojq.Pattern) {
 	for _, p := range all {
@@ -468,7 +469,7 @@ func (c *confinement) unknown(word, name string) {
 	switch near := suggest.Nearest(word, known); {
 	case len(counts) > 0:
 		c.fail("%s takes %s arguments, not %s", word, strings.Join(counts, " or "), name[len(word)+1:])
-	case builtins[word]:
+	case builtins()[word]:
 		c.fail("%s is not to be had here: rules look at a document, at bounded cost, and find the same each time", word)
 	case near != "":
 		c.fail("there is no function %s (did you mean %s?)", name, near)

@@ -126,8 +126,10 @@ var attacks = []attack{
 	{"a number written otherwise", func(v *victim) answer { return v.anna.get(fmt.Sprint("/a/0", v.item.Seq)) }, 404},
 	{"a format that there is not", func(v *victim) answer { return v.anna.get(fmt.Sprint("/a/", v.item.Seq, ".html")) }, 404},
 	{"a path that climbs", func(v *victim) answer { return v.browser().get("/asset/..%2f..%2f/portal.go") }, 404},
-	{"a template as a file", func(v *victim) answer { return v.browser().get("/asset/" + sums["portal.css"] + "/layout.html") }, 404},
-	{"a file under another sum", func(v *victim) answer { return v.browser().get("/asset/" + sums["icon.svg"] + "/portal.css") }, 404},
+	{"a template as a file", func(v *victim) answer {
+		return v.browser().get("/asset/" + assets()["portal.css"].sum + "/layout.html")
+	}, 404},
+	{"a file under another sum", func(v *victim) answer { return v.browser().get("/asset/" + assets()["icon.svg"].sum + "/portal.css") }, 404},
 	{"a form that is too large", func(v *victim) answer { return v.eve.post("/marks", "state", strings.Repeat("x", mostOfForm)) }, 413},
 	{"a form that is no form", func(v *victim) answer {
 		return v.eve.send(http.MethodPost, "/marks", strings.NewReader("a=%zz"), http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}})

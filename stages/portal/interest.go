@@ -165,7 +165,7 @@ func shownValue(name, value string) string {
 	switch {
 	case value == "":
 		return text("interest.nothing")
-	case texts["interest."+name+"_"+value] != "":
+	case texts()["interest."+name+"_"+value] != "":
 		return text("interest." + name + "_" + value)
 	}
 	return value

@@ -159,7 +159,7 @@ func FuzzInterestShown(f *testing.F) {
 
 // onlyStart reports whether nothing is wrong but where a crawl would start.
 func onlyStart(f *form) bool {
-	cut, _, _ := strings.Cut(texts["interest.wrong_start"], "%")
+	cut, _, _ := strings.Cut(texts()["interest.wrong_start"], "%")
 	return len(f.Wrong) == 1 && strings.HasPrefix(f.Wrong["url"], cut)
 }
 

@@ -12,6 +12,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/webrace/webrace/storage/control"
@@ -24,8 +25,8 @@ var pageFiles embed.FS
 const layouts = "page/layout.html"
 
 // pages are the templates of pages, by their names. Each has its own template "content", and may have others, which
-// are parts that its script asks for.
-var pages = func() map[string]*template.Template {
+// are parts that its script asks for. They are parsed when the first is shown: programs that show none start sooner.
+var pages = sync.OnceValue(func() map[string]*template.Template {
 	functions := template.FuncMap{
 		"t": text, "counted": counted, "asset": assetURL, "field": newField, "choice": newChoice, "dict": dict, "navigation": navigation, "interest": interestPath,
 	}
@@ -41,7 +42,7 @@ var pages = func() map[string]*template.Template {
 		}
 	}
 	return all
-}()
+})
 
 // dict makes a map of names and values, for a template that is called with several.
 func dict(pairs ...any) (map[string]any, error) {
@@ -82,7 +83,7 @@ func (v *visit) showTitled(status int, name, title string, data any) error {
 		Site: v.tools.options.Name, Title: title, Section: v.section, Owner: v.account.Owner, Admin: v.account.Admin,
 		Path: v.r.URL.RequestURI(), Data: data,
 	}
-	if done := "done." + v.r.URL.Query().Get("done"); texts[done] != "" {
+	if done := "done." + v.r.URL.Query().Get("done"); texts()[done] != "" {
 		p.Done = text(done)
 	}
 	return v.write(status, name, "layout.html", p)
@@ -95,7 +96,7 @@ func (v *visit) part(name, part string, data any) error {
 
 func (v *visit) write(status int, name, part string, data any) error {
 	var b bytes.Buffer
-	if err := pages[name].ExecuteTemplate(&b, part, data); err != nil {
+	if err := pages()[name].ExecuteTemplate(&b, part, data); err != nil {
 		return err
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -123,7 +124,7 @@ func newChoice(value, label string, chosen bool) choice { return choice{value, l
 // newField makes a field whose label is the text FORM.NAME, and whose hint is that of FORM.NAME_hint if there is one.
 func newField(f *form, about, name, kind string) field {
 	label := about + "." + name
-	made := field{Name: name, Type: kind, Label: text(label), Hint: texts[label+"_hint"], Form: f}
+	made := field{Name: name, Type: kind, Label: text(label), Hint: texts()[label+"_hint"], Form: f}
 	if f != nil {
 		made.Value, made.Wrong = f.Value(name), f.Wrong[name]
 	}
@@ -177,31 +178,38 @@ func (s *site) fail(v *visit, err error) {
 	}
 }
 
-// assets are the files that pages need besides, by their names; sums are the first digits of their hashes.
-var assets, sums = func() (map[string][]byte, map[string]string) {
-	all, hashes := make(map[string][]byte), make(map[string]string)
+// asset is a file that pages need besides.
+type asset struct {
+	content []byte
+	sum     string // the first digits of its hash
+}
+
+// assets are the files that pages need besides, by their names.
+var assets = sync.OnceValue(func() map[string]asset {
+	all := make(map[string]asset)
 	for _, name := range []string{"portal.css", "htmx.min.js", "icon.svg"} {
 		content, err := pageFiles.ReadFile("page/" + name)
 		if err != nil {
 			panic(err)
 		}
 		sum := sha256.Sum256(content)
-		all[name], hashes[name] = content, hex.EncodeToString(sum[:8])
+		all[name] = asset{content, hex.EncodeToString(sum[:8])}
 	}
-	return all, hashes
-}()
+	return all
+})
 
 // assetURL is where a file is, which is another when the file is.
-func assetURL(name string) string { return "/asset/" + sums[name] + "/" + name }
+func assetURL(name string) string { return "/asset/" + assets()[name].sum + "/" + name }
 
 // showAsset answers with a file that pages need.
 func showAsset(v *visit, _ *control.Store) error {
 	name := v.r.PathValue("name")
-	if sums[name] == "" || sums[name] != v.r.PathValue("sum") {
+	file, is := assets()[name]
+	if !is || file.sum != v.r.PathValue("sum") {
 		return control.ErrNotFound
 	}
 	v.w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	http.ServeContent(v.w, v.r, name, time.Time{}, bytes.NewReader(assets[name]))
+	http.ServeContent(v.w, v.r, name, time.Time{}, bytes.NewReader(file.content))
 	return nil
 }
 

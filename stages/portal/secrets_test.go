@@ -149,7 +149,7 @@ func TestNamedThingsHaveTexts(t *testing.T) {
 	for _, state := range []control.AccountState{control.AccountInvited, control.AccountActive, control.AccountLocked, control.AccountLeaving} {
 		keys = append(keys, "admin.state_of."+string(state))
 	}
-	if missing := slices.DeleteFunc(keys, func(key string) bool { return texts[key] != "" }); len(missing) > 0 {
+	if missing := slices.DeleteFunc(keys, func(key string) bool { return texts()[key] != "" }); len(missing) > 0 {
 		t.Errorf("there are no texts %v", missing)
 	}
 }

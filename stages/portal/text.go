@@ -3,6 +3,7 @@ package portal
 import (
 	_ "embed"
 	"fmt"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -11,7 +12,7 @@ import (
 var english []byte
 
 // texts are those that people are shown, by their keys: all that templates and handlers say is in one file.
-var texts = func() map[string]string {
+var texts = sync.OnceValue(func() map[string]string {
 	var tables map[string]any
 	if err := toml.Unmarshal(english, &tables); err != nil {
 		panic(err) // a test reads it first
@@ -19,7 +20,7 @@ var texts = func() map[string]string {
 	all := make(map[string]string)
 	flatten(all, "", tables)
 	return all
-}()
+})
 
 func flatten(into map[string]string, prefix string, table map[string]any) {
 	for name, value := range table {
@@ -38,7 +39,7 @@ var missed = func(string) {}
 // text returns the text of a key, with what it speaks of put in (see [fmt.Sprintf]). A key that there is not shows as
 // it is: a test finds it.
 func text(key string, args ...any) string {
-	t, is := texts[key]
+	t, is := texts()[key]
 	switch {
 	case !is:
 		missed(key)

@@ -77,7 +77,7 @@ func named(sources, key string) bool {
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	sources := read(t, "*.go") + read(t, "page/*.html") + read(t, "../../storage/control/*.go") + read(t, "../../internal/credentials/*.go") + read(t, "../../internal/channel/*.go") + read(t, "../../xmlschema/*.go")
-	for key, value := range texts {
+	for key, value := range texts() {
 		if !named(sources, key) {
 			t.Errorf("nobody says %s", key)
 		}
