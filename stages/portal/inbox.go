@@ -132,16 +132,11 @@ func showInbox(v *visit, mine control.Owned) error {
 		}
 		p.Rows = append(p.Rows, v.row(i, titles))
 	}
-	counts, err := mine.Counts(ctx)
+	counts, latest, err := mine.Counts(ctx)
 	if err != nil {
 		return err
 	}
-	p.Empty = len(counts) == 0
-	p.Facets = p.facets(counts)
-	p.Newest, err = newest(ctx, mine)
-	if err != nil {
-		return err
-	}
+	p.Empty, p.Facets, p.Newest = len(counts) == 0, p.facets(counts), latest
 	if v.isPart() {
 		return v.part("inbox", "rows", p)
 	}
@@ -168,14 +163,6 @@ func titleOf(u control.URD) string {
 		return u.Title
 	}
 	return u.URI
-}
-
-// newest returns the last annotation in the inbox; 0 if there is none.
-func newest(ctx context.Context, mine control.Owned) (int64, error) {
-	for i, err := range mine.Inbox(ctx, control.InboxFilter{Limit: 1}) {
-		return i.Seq, err
-	}
-	return 0, nil
 }
 
 // row is an annotation as a list shows it.

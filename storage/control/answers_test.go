@@ -277,11 +277,11 @@ func picture(t *testing.T, s *control.Store) string {
 	}
 	for a, err := range s.Accounts(ctx) {
 		ok(t, err)
-		counts, err := s.Of(a.Owner).Counts(ctx)
+		counts, latest, err := s.Of(a.Owner).Counts(ctx)
 		ok(t, err)
 		hash, err := s.Password(ctx, a.Owner)
 		ok(t, err)
-		fmt.Fprintln(&all, "account", a.Owner, a.State, a.Mail, hash, counts, a.Seen.IsZero(), len(gather(t, s.Of(a.Owner).WebSessions(ctx))),
+		fmt.Fprintln(&all, "account", a.Owner, a.State, a.Mail, hash, counts, latest, a.Seen.IsZero(), len(gather(t, s.Of(a.Owner).WebSessions(ctx))),
 			len(gather(t, s.Of(a.Owner).Tokens(ctx, control.PurposeAPI))), len(gather(t, s.Of(a.Owner).Tokens(ctx, control.PurposeReset))))
 	}
 	for c, err := range s.ChannelsOf(ctx, "eleni") {

@@ -123,26 +123,26 @@ func (o Owned) inbox(ctx context.Context, where string, args ...any) iter.Seq2[I
 	}, "SELECT xml, seq, retrieved, state FROM inbox_item JOIN aci USING (seq) WHERE "+where, args...)
 }
 
-// Counts returns how many ACIs of the owner's inbox are in each state.
-func (o Owned) Counts(ctx context.Context) (map[InboxState]int, error) {
+// Counts returns how many ACIs of the owner's inbox are in each state, and the Seq of the latest; 0 if there is none.
+func (o Owned) Counts(ctx context.Context) (counts map[InboxState]int, latest int64, err error) {
 	states := []InboxState{Unread, Read, Useful, Useless, Bin}
-	numbers, to := make([]int, len(states)), make([]any, len(states))
+	numbers, to := make([]int, len(states)), []any{&latest}
 	for i := range states {
-		to[i] = &numbers[i]
+		to = append(to, &numbers[i])
 	}
 	// All in one pass, where groups would be sorted first.
-	const query = `SELECT count(*) FILTER (WHERE state = 'unread'), count(*) FILTER (WHERE state = 'read'), count(*) FILTER (WHERE state = 'useful'),
+	const query = `SELECT coalesce(max(seq), 0), count(*) FILTER (WHERE state = 'unread'), count(*) FILTER (WHERE state = 'read'), count(*) FILTER (WHERE state = 'useful'),
 		count(*) FILTER (WHERE state = 'useless'), count(*) FILTER (WHERE state = 'bin') FROM inbox_item WHERE owner = ?`
 	if err := o.store.readRow(ctx, "count the inbox of "+o.owner, query, []any{o.owner}, to...); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	counts := make(map[InboxState]int)
+	counts = make(map[InboxState]int)
 	for i, n := range numbers {
 		if n > 0 {
 			counts[states[i]] = n
 		}
 	}
-	return counts, nil
+	return counts, latest, nil
 }
 
 // Mark gives ACIs of the owner's inbox a state, and returns how many there were of them. What its owner has read, or
