@@ -48,10 +48,11 @@ func newDemo(globals *cli.Globals) *cobra.Command {
 		Example: `  webrace-run demo
   webrace-run demo multicrawler                      the Semantic Web: RDF in many formats, asked in SPARQL
   webrace-run demo cluster                           three nodes, of which one is killed on the way
-  webrace-run demo --serve                           leave the site up, to look at it in a browser`,
+  webrace-run demo --serve                           then look around in a browser, as one of the three owners`,
 		Long: `demo serves a small web site on loopback and runs the shipped pipelines webrace
 and search over it, for three owners who want to know different things. It is the
-same as running them by name, and leaves a data directory to look around in.
+same as running them by name, and leaves a data directory to look around in. On a
+terminal it goes on until Ctrl-C, with the web application for the three owners.
 
 demo multicrawler runs the pipeline multicrawler over the open data of the same
 site: RDF, feeds and pages with structured data. It shows who says what, in which
@@ -70,16 +71,22 @@ database that the environment's WEBRACE_DATABASE names, and leaves nothing behin
 				}
 				return runClusterDemo(c)
 			}
-			if len(args) == 0 {
-				return demo(c, cmp.Or(globals.Data, demoData), run, serve, runDemo)
+			if len(args) > 0 {
+				return demo(c, cmp.Or(globals.Data, dataDemoData), run, serve, runDataDemo, serveData)
 			}
-			return demo(c, cmp.Or(globals.Data, dataDemoData), run, serve, runDataDemo)
+			if !c.Flags().Changed("serve") {
+				serve = cli.IsTerminal(c.OutOrStdout())
+			}
+			return demo(c, cmp.Or(globals.Data, demoData), run, serve, runDemo, servePortal)
 		},
 	}
 	run.addOutputFlags(c)
-	c.Flags().BoolVar(&serve, "serve", false, "go on serving the site until Ctrl-C, to look at it in a browser")
+	c.Flags().BoolVar(&serve, "serve", false, "go on until Ctrl-C, to look around in a browser (default: the demo without a name does on a terminal)")
 	return c
 }
+
+// allowLoopback has documents fetched from this machine, where the site is.
+const allowLoopback = `fetch.allow_networks=["127.0.0.0/8"]`
 
 // demos are those that have a name.
 var demos = []string{dataDemo, clusterDemo}
@@ -97,8 +104,11 @@ func whichDemo(c *cobra.Command, args []string) error {
 	return cli.Wrongf("there is no demo %q: there are %s, and the one without a name", args[0], strings.Join(demos, ", "))
 }
 
-// demo serves the site and runs a demo of it.
-func demo(c *cobra.Command, data string, run runFlags, serve bool, over func(c *cobra.Command, data, base string, run runFlags) error) error {
+// part is a part of a demo, over the site that is served at base.
+type part func(c *cobra.Command, data, base string, run runFlags) error
+
+// demo serves the site and runs a demo of it; to serve, it goes on until Ctrl-C.
+func demo(c *cobra.Command, data string, run runFlags, serve bool, over, goOn part) error {
 	base, stop, err := serveSite(demosite.New())
 	if err != nil {
 		return err
@@ -108,10 +118,15 @@ func demo(c *cobra.Command, data string, run runFlags, serve bool, over func(c *
 		return err
 	}
 	if serve {
-		fmt.Fprintf(cli.Prose(c.OutOrStdout()), "\nThe site is at %s until you press Ctrl-C.\n", base)
-		return waitForInterrupt(c.Context())
+		return goOn(c, data, base, run)
 	}
 	return nil
+}
+
+// serveData leaves the site up.
+func serveData(c *cobra.Command, _, base string, _ runFlags) error {
+	fmt.Fprintf(cli.Prose(c.OutOrStdout()), "\nThe site is at %s until you press Ctrl-C.\n", base)
+	return waitForInterrupt(c.Context())
 }
 
 // ask makes a run one over the site, for URDs that it writes into the data directory.
@@ -123,7 +138,7 @@ func (f *runFlags) ask(data string, urds []byte) error {
 	if err := os.WriteFile(f.urds, urds, 0o600); err != nil {
 		return &cli.Error{Status: cli.Environment, Err: err}
 	}
-	f.set = append(f.set, `fetch.allow_networks=["127.0.0.0/8"]`)
+	f.set = append(f.set, allowLoopback)
 	return nil
 }
 

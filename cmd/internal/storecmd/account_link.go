@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"net/url"
@@ -55,23 +56,31 @@ var links = map[control.AccountState]link{
 
 // giveLink prints a link by which the password of an account is set.
 func giveLink(c *cobra.Command, store *control.Store, a control.Account, at site) error {
-	link, ok := links[a.State]
+	link, expires, err := AddLink(c.Context(), store, a, at.url)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(c.OutOrStdout(), link); err != nil {
+		return err
+	}
+	note(c, "the link is good once, until %s: whoever opens it sets %s of %s", wording.Moment(expires), links[a.State].sets, a.Owner)
+	return nil
+}
+
+// AddLink returns a new link by which the password of an account is set once, until it expires, where the web
+// application answers at a URL.
+func AddLink(ctx context.Context, store *control.Store, a control.Account, site string) (link string, expires time.Time, err error) {
+	kind, ok := links[a.State]
 	switch {
 	case a.State == control.AccountLocked:
-		return fmt.Errorf("account %s is locked: webrace-store account unlock %[1]s comes first", a.Owner)
+		return "", expires, fmt.Errorf("account %s is locked: webrace-store account unlock %[1]s comes first", a.Owner)
 	case !ok:
-		return leaves(a)
+		return "", expires, leaves(a)
 	}
 	token := rand.Text()
-	expires := time.Now().Add(link.lasts)
-	if err := store.AddToken(c.Context(), token, control.Token{Owner: a.Owner, Purpose: link.purpose, Expires: expires}); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(c.OutOrStdout(), at.link(token)); err != nil {
-		return err
-	}
-	note(c, "the link is good once, until %s: whoever opens it sets %s of %s", wording.Moment(expires), link.sets, a.Owner)
-	return nil
+	expires = time.Now().Add(kind.lasts)
+	err = store.AddToken(ctx, token, control.Token{Owner: a.Owner, Purpose: kind.purpose, Expires: expires})
+	return strings.TrimRight(site, "/") + "/in/" + token, expires, err
 }
 
 // leaves is the error of who wants something of an account whose owner has asked for all to be erased.
@@ -93,5 +102,3 @@ func (s *site) check() error {
 	}
 	return nil
 }
-
-func (s *site) link(token string) string { return strings.TrimRight(s.url, "/") + "/in/" + token }
