@@ -13,8 +13,8 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 )
 
-// Each of the three owners gets in by the link that the demo prints, the second time they run it as well, and finds what
-// they were told; the demo ends as it was meant to.
+// Each of the three owners gets in by the link that the demo prints, the second time as well, and finds what they were
+// told; the demo ends as it was meant to.
 func TestDemoOpensTheWebApplication(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
