@@ -42,6 +42,13 @@ func benchPortal(b *bench) error {
 	if p.program, err = buildRun(dir); err != nil {
 		return err
 	}
+	told := &toldBench{bench: b, dir: dir, program: p.program, people: 1000, waves: 20}
+	if b.quick {
+		told.people, told.waves = 200, 6
+	}
+	if err := errors.Join(told.filing(), told.tell()); err != nil {
+		return err
+	}
 	if err := p.fill(); err != nil {
 		return fmt.Errorf("fill the store: %w", err)
 	}
@@ -145,11 +152,7 @@ func (p *portalBench) annotate(ctx context.Context, store *control.Store) error 
 			if n%100 < visitors {
 				who = n % 100
 			}
-			acis[i] = &xmlschema.ACI{
-				ID: fmt.Sprint("a", n), URD: "u", Owner: owner(who), URI: fmt.Sprintf("https://page.example/%d", n), Title: fmt.Sprintf("A page with the number %d", n),
-				Format: xmlschema.FormatHTML, Relevance: n % 101, Urgency: 1 + n%3, UpdateTime: time.Unix(int64(1_700_000_000+n), 0), Docbase: xmlschema.Docbase{Version: 1},
-				Summary: strings.Repeat("A summary of the page. ", 8),
-			}
+			acis[i] = numbered(n, owner(who))
 			filings[i] = control.Filing{ID: acis[i].ID, Relevance: acis[i].Relevance, Urgency: acis[i].Urgency}
 		}
 		if _, err := store.PutEachACI(ctx, acis); err != nil {
@@ -160,6 +163,15 @@ func (p *portalBench) annotate(ctx context.Context, store *control.Store) error 
 		}
 	}
 	return nil
+}
+
+// numbered returns an annotation of a page with a number.
+func numbered(n int, owner string) *xmlschema.ACI {
+	return &xmlschema.ACI{
+		ID: fmt.Sprint("a", n), URD: "u", Owner: owner, URI: fmt.Sprintf("https://page.example/%d", n), Title: fmt.Sprintf("A page with the number %d", n),
+		Format: xmlschema.FormatHTML, Relevance: n % 101, Urgency: 1 + n%3, UpdateTime: time.Unix(int64(1_700_000_000+n), 0), Docbase: xmlschema.Docbase{Version: 1},
+		Summary: strings.Repeat("A summary of the page. ", 8),
+	}
 }
 
 // storePages stores pages of 70 KB, of which one in ten has a word that is looked for.
