@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	_ "github.com/webrace/webrace/cmd/internal/quickstart" // first of all
 	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline/finding"
 	_ "github.com/webrace/webrace/stages/all"

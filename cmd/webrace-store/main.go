@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	_ "github.com/webrace/webrace/cmd/internal/quickstart" // first of all
 	"github.com/webrace/webrace/cmd/internal/storecmd"
 )
 
