@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +29,7 @@ type toldBench struct {
 	*bench
 	dir, program  string
 	people, waves int
-	began         time.Time // when the first wave is due; two more follow each second
+	began         time.Time // when the first wave is due; 2,000 annotations are each second
 
 	mu       sync.Mutex
 	messages map[string]bool // that receivers took which work, by their keys
@@ -41,7 +41,7 @@ type toldBench struct {
 // filing files annotations, of a thousand people with two channels each, alone and beside those that are being put.
 func (t *toldBench) filing() error {
 	return t.with("filed", func(ctx context.Context, store *control.Store) error {
-		channels, err := t.addPeople(ctx, store, "http://127.0.0.1:1", 2)
+		channels, err := t.addPeople(ctx, store, 2, func(int) string { return "http://127.0.0.1:1" })
 		if err != nil {
 			return err
 		}
@@ -87,8 +87,8 @@ func (t *toldBench) with(name string, do func(ctx context.Context, store *contro
 	return do(context.Background(), store)
 }
 
-// addPeople adds accounts, each with some webhooks at a URL of its own, and returns the numbers of the webhooks.
-func (t *toldBench) addPeople(ctx context.Context, store *control.Store, url string, webhooks int) ([][]int64, error) {
+// addPeople adds accounts, each with some webhooks at a URL, and returns the numbers of the webhooks.
+func (t *toldBench) addPeople(ctx context.Context, store *control.Store, webhooks int, url func(i int) string) ([][]int64, error) {
 	channels := make([][]int64, t.people)
 	for i := range channels {
 		if err := store.AddAccount(ctx, control.Account{Owner: owner(i), State: control.AccountActive}, false); err != nil {
@@ -96,7 +96,7 @@ func (t *toldBench) addPeople(ctx context.Context, store *control.Store, url str
 		}
 		for j := range webhooks {
 			n, err := store.Of(owner(i)).AddChannel(ctx, control.Channel{
-				Kind: control.ChannelWebhook, Name: fmt.Sprint(j), Address: channel.NewAddress(fmt.Sprintf("%s/%d", url, i), "a key to sign with"),
+				Kind: control.ChannelWebhook, Name: fmt.Sprint(j), Address: channel.NewAddress(url(i), "a key to sign with"),
 				Settings: []byte("{}"), State: control.ChannelActive,
 			})
 			if err != nil {
@@ -143,16 +143,25 @@ func (t *toldBench) file(ctx context.Context, store *control.Store, channels [][
 	return time.Since(began), nil
 }
 
-// tell has the pipeline tell each person of two annotations a second. Of the receivers, a tenth is out of order, and a
+// tell has the pipeline tell each person of annotations, 2,000 of which are due each second. Of the receivers, a tenth is out of order, and a
 // hundredth never answers.
 func (t *toldBench) tell() error {
-	receivers := httptest.NewServer(t)
+	receivers := &http.Server{Handler: t}
 	defer receivers.Close()
-	defer receivers.CloseClientConnections()
+	urls := make([]string, t.people)
+	for i := range urls {
+		// Each is a host of its own: of one, two messages are out at once.
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.%d.%d:0", 1+i/200, 1+i%200))
+		if err != nil {
+			return err
+		}
+		urls[i] = fmt.Sprintf("http://%s/%d", l.Addr(), i)
+		go receivers.Serve(l) // until it is closed
+	}
 	t.messages = make(map[string]bool)
 	t.began = time.Now().Add(30 * time.Second) // when all is filed, and the program runs
 	err := t.with("told", func(ctx context.Context, store *control.Store) error {
-		channels, err := t.addPeople(ctx, store, receivers.URL, 1)
+		channels, err := t.addPeople(ctx, store, 1, func(i int) string { return urls[i] })
 		if err != nil {
 			return err
 		}
@@ -189,7 +198,7 @@ func (t *toldBench) tell() error {
 	defer t.mu.Unlock()
 	slices.Sort(t.waits)
 	t.note("portal: %s annotations arrived in %s messages, of which %d came twice", grouped(want), grouped(len(t.messages)), t.repeated)
-	name := fmt.Sprintf("%s receivers, two annotations a second each, 10 %% out of order, 1 %% silent: ", grouped(t.people))
+	name := fmt.Sprintf("%s receivers, 2,000 annotations due a second, 10 %% out of order, 1 %% silent: ", grouped(t.people))
 	t.table.value(name+"wall a message", micros(t.last.Sub(t.began))/float64(len(t.messages)), "µs", atMost(1000))
 	t.table.value(name+"wait of those that work, p50", percentile(t.waits, 50).Seconds(), "s", nil)
 	t.table.value(name+"wait of those that work, p99", percentile(t.waits, 99).Seconds(), "s", atMost(5))
@@ -197,7 +206,7 @@ func (t *toldBench) tell() error {
 }
 
 func (t *toldBench) due(i int) time.Time {
-	return t.began.Add(time.Duration(i/t.people) * time.Second / 2)
+	return t.began.Add(time.Duration(i/t.people) * time.Duration(t.people) * 500 * time.Microsecond)
 }
 
 // works returns how many receivers do.
