@@ -119,8 +119,9 @@ func (p *portalBench) fill() (err error) {
 			return err
 		}
 		p.links = append(p.links, "/in/"+token)
-		for j := range 20 {
+		for j := range interests {
 			u := xmlschema.NewURD(owner(i), fmt.Sprintf("https://site%d.example/", j))
+			u.ID = urdOf(i, j)
 			u.Keywords = xmlschema.NewKeywords(xmlschema.Keyword{Key: "storm", Weight: 5})
 			if _, err := store.Put(ctx, []*xmlschema.URD{u}); err != nil {
 				return err
@@ -139,7 +140,12 @@ func (p *portalBench) fill() (err error) {
 	return storePages(pages)
 }
 
+// interests is how many each person has.
+const interests = 20
+
 func owner(i int) string { return fmt.Sprint("person", i) }
+
+func urdOf(person, i int) string { return fmt.Sprintf("person%d-%d", person, i) }
 
 // annotate stores annotations, of which each visitor has a hundredth part, and files them.
 func (p *portalBench) annotate(ctx context.Context, store *control.Store) error {
@@ -152,7 +158,7 @@ func (p *portalBench) annotate(ctx context.Context, store *control.Store) error 
 			if n%100 < visitors {
 				who = n % 100
 			}
-			acis[i] = numbered(n, owner(who))
+			acis[i] = numbered(n, who)
 			filings[i] = control.Filing{ID: acis[i].ID, Relevance: acis[i].Relevance, Urgency: acis[i].Urgency}
 		}
 		if _, err := store.PutEachACI(ctx, acis); err != nil {
@@ -165,10 +171,10 @@ func (p *portalBench) annotate(ctx context.Context, store *control.Store) error 
 	return nil
 }
 
-// numbered returns an annotation of a page with a number.
-func numbered(n int, owner string) *xmlschema.ACI {
+// numbered returns an annotation of a page with a number, for one of a person's interests.
+func numbered(n, who int) *xmlschema.ACI {
 	return &xmlschema.ACI{
-		ID: fmt.Sprint("a", n), URD: "u", Owner: owner, URI: fmt.Sprintf("https://page.example/%d", n), Title: fmt.Sprintf("A page with the number %d", n),
+		ID: fmt.Sprint("a", n), URD: urdOf(who, n/100%interests), Owner: owner(who), URI: fmt.Sprintf("https://page.example/%d", n), Title: fmt.Sprintf("A page with the number %d", n),
 		Format: xmlschema.FormatHTML, Relevance: n % 101, Urgency: 1 + n%3, UpdateTime: time.Unix(int64(1_700_000_000+n), 0), Docbase: xmlschema.Docbase{Version: 1},
 		Summary: strings.Repeat("A summary of the page. ", 8),
 	}

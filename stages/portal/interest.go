@@ -94,7 +94,7 @@ func (v *visit) showForm(mine control.Owned, status int, f *form, u control.URD,
 	if err != nil {
 		return err
 	}
-	counts, err := mine.InboxCounts(v.r.Context())
+	counts, err := mine.InboxCounts(v.r.Context(), u.ID)
 	if err != nil {
 		return err
 	}

@@ -120,10 +120,6 @@ func (v *visit) interestsPage(mine control.Owned, q interestsQuery, f *form) (in
 	if err != nil {
 		return p, err
 	}
-	counts, err := mine.InboxCounts(v.r.Context())
-	if err != nil {
-		return p, err
-	}
 	p.Empty = len(all) == 0
 	p.Labels = labelFacets(all, q)
 	all = slices.DeleteFunc(all, func(u control.URD) bool { return !q.admits(u) })
@@ -131,7 +127,16 @@ func (v *visit) interestsPage(mine control.Owned, q interestsQuery, f *form) (in
 	from := min((q.Page-1)*interestsInPage, (max(p.Found, 1)-1)/interestsInPage*interestsInPage)
 	to := min(from+interestsInPage, p.Found)
 	p.Query.Page = from/interestsInPage + 1
-	for _, u := range all[from:to] {
+	shown := all[from:to]
+	ids := make([]string, len(shown))
+	for i, u := range shown {
+		ids[i] = u.ID
+	}
+	counts, err := mine.InboxCounts(v.r.Context(), ids...)
+	if err != nil {
+		return p, err
+	}
+	for _, u := range shown {
 		row := v.interestRow(u, counts[u.ID])
 		row.Ticked = f.Is("id", u.ID)
 		p.Rows = append(p.Rows, row)

@@ -193,7 +193,7 @@ func (b *browser) send(method, path string, body io.Reader, header http.Header) 
 	defer got.Body.Close()
 	text, err := io.ReadAll(got.Body)
 	b.w.ok(err)
-	if strings.Contains(string(text), "%!") {
+	if got.Header.Get("Content-Type") != "application/zip" && strings.Contains(string(text), "%!") { // as fmt writes it
 		b.w.t.Errorf("%s %s: a text speaks of more or less than it is given: %s", method, path, text)
 	}
 	return answer{got.StatusCode, got.Header, string(text)}

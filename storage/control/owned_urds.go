@@ -104,10 +104,10 @@ func (o Owned) mayUse(ctx context.Context, tx *sql.Tx, urds ...*xmlschema.URD) e
 	return nil
 }
 
-// InboxCounts returns how many ACIs of the owner's inbox are in each state, by their URDs, of which some may be gone.
-func (o Owned) InboxCounts(ctx context.Context) (map[string]map[InboxState]int, error) {
+// InboxCounts returns how many ACIs of URDs, which may be gone, are in each state in the owner's inbox, by the URDs.
+func (o Owned) InboxCounts(ctx context.Context, urds ...string) (map[string]map[InboxState]int, error) {
 	counts := make(map[string]map[InboxState]int)
-	for c, err := range o.inboxCounts(ctx) {
+	for c, err := range o.inboxCounts(ctx, urds) {
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +126,9 @@ type inboxCount struct {
 	n     int
 }
 
-func (o Owned) inboxCounts(ctx context.Context) iter.Seq2[inboxCount, error] {
+func (o Owned) inboxCounts(ctx context.Context, urds []string) iter.Seq2[inboxCount, error] {
 	return rows(ctx, o.store, "count the inbox of "+o.owner, func(r *sql.Rows) (c inboxCount, err error) { return c, r.Scan(&c.urd, &c.state, &c.n) },
-		"SELECT urd, state, count(*) FROM inbox_item JOIN aci USING (seq) WHERE inbox_item.owner = ? GROUP BY urd, state", o.owner)
+		// By the index of ACIs by URD, and in this order: their rows are large, and far from each other.
+		`SELECT urd, state, count(*) FROM aci CROSS JOIN inbox_item WHERE urd IN (SELECT value FROM json_each(?)) AND inbox_item.seq = aci.seq AND inbox_item.owner = ?
+			GROUP BY urd, state`, list(urds), o.owner)
 }

@@ -73,7 +73,7 @@ func annotationsAreFiledOnce(s *session) {
 	s.ok(err)
 	s.same("the latest", latest, int64(5))
 	s.same("counts", counts, map[control.InboxState]int{control.Unread: 1, control.Useful: 1, control.Bin: 1})
-	byURD, err := eleni.InboxCounts(s.ctx)
+	byURD, err := eleni.InboxCounts(s.ctx, "u", "another")
 	s.ok(err)
 	s.same("counts by URD", byURD, map[string]map[control.InboxState]int{"u": counts})
 	for _, c := range []struct {
