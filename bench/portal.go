@@ -147,7 +147,7 @@ func owner(i int) string { return fmt.Sprint("person", i) }
 
 func urdOf(person, i int) string { return fmt.Sprintf("person%d-%d", person, i) }
 
-// annotate stores annotations, of which each visitor has a hundredth part, and files them.
+// annotate stores annotations, of which each visitor has ten times as many as others, and files them.
 func (p *portalBench) annotate(ctx context.Context, store *control.Store) error {
 	const together = 1000
 	for first := 0; first < p.annotations; first += together {
@@ -155,8 +155,8 @@ func (p *portalBench) annotate(ctx context.Context, store *control.Store) error 
 		for i := range acis {
 			n := first + i
 			who := n % p.accounts
-			if n%100 < visitors {
-				who = n % 100
+			if n%(p.accounts/10) < visitors {
+				who = n % (p.accounts / 10)
 			}
 			acis[i] = numbered(n, who)
 			filings[i] = control.Filing{ID: acis[i].ID, Relevance: acis[i].Relevance, Urgency: acis[i].Urgency}
@@ -174,7 +174,7 @@ func (p *portalBench) annotate(ctx context.Context, store *control.Store) error 
 // numbered returns an annotation of a page with a number, for one of a person's interests.
 func numbered(n, who int) *xmlschema.ACI {
 	return &xmlschema.ACI{
-		ID: fmt.Sprint("a", n), URD: urdOf(who, n/100%interests), Owner: owner(who), URI: fmt.Sprintf("https://page.example/%d", n), Title: fmt.Sprintf("A page with the number %d", n),
+		ID: fmt.Sprint("a", n), URD: urdOf(who, n/1000%interests), Owner: owner(who), URI: fmt.Sprintf("https://page.example/%d", n), Title: fmt.Sprintf("A page with the number %d", n),
 		Format: xmlschema.FormatHTML, Relevance: n % 101, Urgency: 1 + n%3, UpdateTime: time.Unix(int64(1_700_000_000+n), 0), Docbase: xmlschema.Docbase{Version: 1},
 		Summary: strings.Repeat("A summary of the page. ", 8),
 	}
