@@ -27,7 +27,7 @@ func showForgot(v *visit, _ *control.Store) error {
 }
 
 // forgot mails a link by which a password is set anew, if there is an account with the address. The answer does not
-// tell whether there is.
+// tell whether there is, nor does the time until it comes.
 func forgot(v *visit, store *control.Store) error {
 	f, err := v.form()
 	if err != nil {
@@ -41,21 +41,38 @@ func forgot(v *visit, store *control.Store) error {
 	if err := v.tools.limits.pass(v.tools.now(), linksAsked, networkOf(v.tools.clientOf(v.r))); err != nil {
 		return err
 	}
+	v.unseen(func(v *visit) error { return mailForgotten(v, store, address) })
+	return v.see("/login", "mailed")
+}
+
+func mailForgotten(v *visit, store *control.Store, address string) error {
 	a, err := store.AccountByMail(v.r.Context(), address)
 	switch {
-	case errors.Is(err, control.ErrNotFound), err == nil && a.State != control.AccountActive && a.State != control.AccountInvited:
+	case errors.Is(err, control.ErrNotFound):
+		return nil
 	case err != nil:
 		return err
-	default:
-		purpose := control.PurposeReset
-		if a.State == control.AccountInvited {
-			purpose = control.PurposeInvite
-		}
-		if err := mailLink(v, store, a, purpose, "forgot", linkLasts); err != nil {
-			return err
-		}
 	}
-	return v.see("/login", "mailed")
+	switch a.State {
+	case control.AccountActive:
+		return mailLink(v, store, a, control.PurposeReset, "forgot", linkLasts)
+	case control.AccountInvited:
+		return mailLink(v, store, a, control.PurposeInvite, "forgot", linkLasts)
+	}
+	return nil
+}
+
+// unseen does what the visitor is to learn nothing of, not even how long it takes: it goes on when they are answered.
+func (v *visit) unseen(do func(*visit) error) {
+	behind, t := *v, v.tools
+	t.unseen.Go(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(v.r.Context()), answerTime)
+		defer cancel()
+		behind.r = v.r.WithContext(ctx)
+		if err := do(&behind); err != nil {
+			t.env.Logger.Warn("no mail about an account was sent", "error", err)
+		}
+	})
 }
 
 // isMailAddress reports whether a text is an address, and nothing else.

@@ -42,82 +42,24 @@ func exportXML(v *visit, mine control.Owned) error {
 	return v.download("interests.xml", "application/xml", b.Bytes())
 }
 
-// interestJSON is an interest as JSON, with the names that webrace-store urd list --json has.
-type interestJSON struct {
-	ID          string        `json:"id"`
-	Owner       string        `json:"owner"`
-	Title       string        `json:"title,omitempty"`
-	Labels      []string      `json:"labels,omitempty"`
-	State       string        `json:"state,omitempty"` // paused
-	URI         string        `json:"uri"`
-	Protocol    string        `json:"protocol"`
-	ProcessType string        `json:"processtype"`
-	Change      string        `json:"change"`
-	Remember    int           `json:"remember,omitempty"`
-	Depth       int           `json:"depth"`
-	Scope       string        `json:"scope"`
-	Urgency     int           `json:"urgency"`
-	Timing      string        `json:"timing,omitempty"`
-	At          string        `json:"at,omitempty"`
-	Threshold   int           `json:"threshold"`
-	Match       string        `json:"match,omitempty"`
-	Keywords    []keywordJSON `json:"keywords"`
-	Revision    int64         `json:"revision"`
-	Select      []ruleJSON    `json:"select,omitempty"`
-	Ignore      []ruleJSON    `json:"ignore,omitempty"`
-}
-
-type keywordJSON struct {
-	Key    string `json:"key"`
-	Weight int    `json:"weight"`
-}
-
-type ruleJSON struct {
-	Language string `json:"language"`
-	Rule     string `json:"rule"`
-	When     string `json:"when,omitempty"`
-}
-
-// exportJSON writes the interests as a list.
+// exportJSON writes the interests as a list, as webrace-store urd list --json does each, but for the crawls, which belong
+// to others, too.
 func exportJSON(v *visit, mine control.Owned) error {
 	all, err := interestsOf(v.r.Context(), mine)
 	if err != nil {
 		return err
 	}
-	list := []interestJSON{}
+	list := []control.URDRecord{}
 	for _, u := range all {
-		list = append(list, jsonOf(u))
+		r := u.Record()
+		r.Crawl = ""
+		list = append(list, r)
 	}
 	body, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}
 	return v.download("interests.json", "application/json", append(body, '\n'))
-}
-
-func jsonOf(u control.URD) interestJSON {
-	j := interestJSON{
-		ID: u.ID, Owner: u.Owner, Title: u.Title, Labels: u.Labels, URI: u.URI, Protocol: u.Protocol, ProcessType: u.ProcessType, Change: u.Change,
-		Remember: u.Remember, Depth: u.Depth, Scope: u.Scope, Urgency: u.Urgency, At: u.At, Threshold: u.Keywords.Threshold, Match: u.Keywords.Match,
-		Keywords: []keywordJSON{}, Revision: u.Revision, Select: jsonOfRules(u.Select), Ignore: jsonOfRules(u.Ignore),
-	}
-	if u.Paused {
-		j.State = "paused"
-	}
-	if u.Timing > 0 {
-		j.Timing = u.Timing.String()
-	}
-	for k := range u.Keywords.All() {
-		j.Keywords = append(j.Keywords, keywordJSON{k.Key, k.Weight})
-	}
-	return j
-}
-
-func jsonOfRules(rules []xmlschema.Rule) (all []ruleJSON) {
-	for _, r := range rules {
-		all = append(all, ruleJSON{r.Language, r.Text, r.When})
-	}
-	return all
 }
 
 // exportOPML writes the sources of the interests as other readers take them. Its folders are the labels, one within the

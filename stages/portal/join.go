@@ -41,22 +41,20 @@ func join(v *visit, store *control.Store) error {
 	err = store.AddAccount(v.r.Context(), a, false)
 	switch {
 	case errors.As(err, &taken) && taken.What == "mail address":
-		there, err := store.AccountByMail(v.r.Context(), a.Mail)
-		if err == nil {
-			err = v.mailTo(there.Owner, there.Mail, "joined", "/forgot")
-		}
-		if err != nil {
-			return err
-		}
+		v.unseen(func(v *visit) error {
+			there, err := store.AccountByMail(v.r.Context(), a.Mail)
+			if err != nil {
+				return err
+			}
+			return v.mailTo(there.Owner, there.Mail, "joined", "/forgot")
+		})
 	case errors.As(err, &taken):
 		f.wrong("name", "join.taken")
 		return v.show(http.StatusUnprocessableEntity, "join", formPage{f})
 	case err != nil:
 		return err
 	default:
-		if err := mailLink(v, store, a, control.PurposeInvite, "join", linkLasts); err != nil {
-			return err
-		}
+		v.unseen(func(v *visit) error { return mailLink(v, store, a, control.PurposeInvite, "join", linkLasts) })
 	}
 	return v.see("/login", "mailed")
 }

@@ -2,10 +2,14 @@ package portal
 
 import (
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/storage/control"
 )
 
@@ -32,6 +36,33 @@ func TestInvitation(t *testing.T) {
 		c.post("/login", "name", name, "password", "a long sentence", "to", "/a/7").wants(t, http.StatusSeeOther, "/a/7")
 		c.get("/").wants(t, http.StatusOK, "eleni")
 	}
+}
+
+// Nobody learns from how long an answer takes whether there is an account: it comes before the mail is taken.
+func TestAMailIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *Options) { o.SignUp = "open" })
+	w.account("eleni")
+	taken := make(chan struct{})
+	take := sync.OnceFunc(func() { close(taken) })
+	defer take()
+	w.site.tools.mail = func(*visit, *delivery.Message) error {
+		<-taken
+		return nil
+	}
+	for path, form := range map[string]url.Values{
+		"/forgot": {"mail": {"eleni@example.org"}}, "/join": {"name": {"costas"}, "mail": {"eleni@example.org"}},
+	} {
+		client := &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		got, err := client.PostForm(w.url+path, form)
+		w.ok(err)
+		w.ok(got.Body.Close())
+		if got.StatusCode != http.StatusSeeOther {
+			t.Errorf("%s: %s", path, got.Status)
+		}
+	}
+	take()
+	w.site.tools.unseen.Wait()
 }
 
 // A forgotten password is set by a link that is mailed; the answer is the same where there is no such account.

@@ -256,5 +256,7 @@ func resultIn(o pipeline.Outcome) delivery.Result {
 // Close stops listening, and waits for a moment until answers under way have been read.
 func (s *stage) Close() error {
 	s.end.Do(func() { close(s.ended) })
-	return s.server.Close()
+	err := s.server.Close()
+	s.site.tools.unseen.Wait() // it uses the store
+	return err
 }

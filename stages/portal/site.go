@@ -38,6 +38,7 @@ type tools struct {
 	send      mailer        // of messages that are no mails about an account
 	patience  time.Duration // with which it is waited for what comes of a test
 	now       func() time.Time
+	unseen    sync.WaitGroup // of what goes on when its visitor was answered
 }
 
 func newSite(o Options, env *pipeline.Env, store *control.Store, mail mailer) (*site, error) {

@@ -190,6 +190,7 @@ func (b *browser) send(method, path string, body io.Reader, header http.Header) 
 	}
 	got, err := b.client.Do(r)
 	b.w.ok(err)
+	b.w.site.tools.unseen.Wait()
 	defer got.Body.Close()
 	text, err := io.ReadAll(got.Body)
 	b.w.ok(err)

@@ -9,74 +9,16 @@ import (
 	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
-	"github.com/webrace/webrace/xmlschema"
 )
 
-// urdJSON is a URD as a JSON line; urd export writes all there is to know of it.
-type urdJSON struct {
-	ID          string        `json:"id"`
-	Owner       string        `json:"owner"`
-	Title       string        `json:"title,omitempty"`
-	Labels      []string      `json:"labels,omitempty"`
-	State       string        `json:"state,omitempty"` // paused
-	URI         string        `json:"uri"`
-	Protocol    string        `json:"protocol"`
-	ProcessType string        `json:"processtype"`
-	Change      string        `json:"change"`
-	Remember    int           `json:"remember,omitempty"`
-	Depth       int           `json:"depth"`
-	Scope       string        `json:"scope"`
-	Urgency     int           `json:"urgency"`
-	Timing      string        `json:"timing,omitempty"`
-	At          string        `json:"at,omitempty"`
-	Threshold   int           `json:"threshold"`
-	Match       string        `json:"match,omitempty"`
-	Keywords    []keywordJSON `json:"keywords"`
-	Crawl       string        `json:"crawl,omitempty"`
-	Revision    int64         `json:"revision"`
-	Select      []ruleJSON    `json:"select,omitempty"`
-	Ignore      []ruleJSON    `json:"ignore,omitempty"`
-	LastCheck   string        `json:"last_check,omitempty"`
-	Outcome     string        `json:"outcome,omitempty"`
-	Next        string        `json:"next,omitempty"` // or now
-}
-
-type ruleJSON struct {
-	Language string `json:"language"`
-	Rule     string `json:"rule"`
-	When     string `json:"when,omitempty"` // the condition on its number
-}
-
-func jsonOfRules(rules []xmlschema.Rule) (views []ruleJSON) {
-	for _, r := range rules {
-		views = append(views, ruleJSON{r.Language, r.Text, r.When})
-	}
-	return views
-}
-
-type keywordJSON struct {
-	Key    string `json:"key"`
-	Weight int    `json:"weight"`
-}
-
+// jsonOfURD is a URD as a JSON line, with how its start was checked; urd export writes all there is to know of it.
 func jsonOfURD(u urdChecked) any {
-	v := urdJSON{
-		ID: u.ID, Owner: u.Owner, Title: u.Title, Labels: u.Labels, URI: u.URI, Protocol: u.Protocol, ProcessType: u.ProcessType, Change: u.Change, Remember: u.Remember,
-		Depth: u.Depth, Scope: u.Scope, Urgency: u.Urgency, At: u.At, Threshold: u.Keywords.Threshold, Match: u.Keywords.Match,
-		Keywords: []keywordJSON{}, Crawl: u.Crawl.ID, Revision: u.Revision,
-		Select: jsonOfRules(u.Select), Ignore: jsonOfRules(u.Ignore),
-		LastCheck: wording.Moment(u.Last), Outcome: u.Outcome, Next: u.next(),
-	}
-	if u.Paused {
-		v.State = "paused"
-	}
-	if u.Timing > 0 {
-		v.Timing = u.Timing.String()
-	}
-	for k := range u.Keywords.All() {
-		v.Keywords = append(v.Keywords, keywordJSON{k.Key, k.Weight})
-	}
-	return v
+	return struct {
+		control.URDRecord
+		LastCheck string `json:"last_check,omitempty"`
+		Outcome   string `json:"outcome,omitempty"`
+		Next      string `json:"next,omitempty"` // or now
+	}{u.Record(), wording.Moment(u.Last), u.Outcome, u.next()}
 }
 
 // urdChecked is a URD, and how its start was checked.
