@@ -62,6 +62,11 @@ func lockAccount(v *visit, store accounts) error {
 		if a.State == control.AccountLeaving {
 			return refuse(http.StatusConflict, "admin.leaves")
 		}
+		if a.Admin {
+			if err := leaveAnAdmin(v.r.Context(), store, a.Owner); err != nil {
+				return err
+			}
+		}
 		a.State = control.AccountLocked
 		return nil
 	})
@@ -100,16 +105,12 @@ func changeRole(v *visit, store accounts) error {
 		return err
 	}
 	admin := f.Is("admin", "1")
-	if !admin && a.Owner == v.account.Owner {
-		others, err := hasOtherAdmins(v.r.Context(), store, a.Owner)
-		switch {
-		case err != nil:
-			return err
-		case !others:
-			return refuse(http.StatusConflict, "admin.last")
-		}
-	}
 	err = store.ChangeAccount(v.r.Context(), a.Owner, func(a *control.Account) error {
+		if !admin {
+			if err := leaveAnAdmin(v.r.Context(), store, a.Owner); err != nil {
+				return err
+			}
+		}
 		a.Admin = admin
 		return nil
 	})
@@ -122,12 +123,13 @@ func changeRole(v *visit, store accounts) error {
 	return v.see(accountPath(a.Owner), "role")
 }
 
-// hasOtherAdmins reports whether somebody else manages accounts, and can log in.
-func hasOtherAdmins(ctx context.Context, store accounts, than string) (bool, error) {
+// leaveAnAdmin refuses to go on if nobody but an owner manages accounts, and can log in. It is called while that account
+// is being changed, so that no other changes meanwhile: of two who take the role from each other, one keeps it.
+func leaveAnAdmin(ctx context.Context, store accounts, owner string) error {
 	for a, err := range store.Accounts(ctx) {
-		if err != nil || a.Owner != than && a.Admin && a.State == control.AccountActive {
-			return err == nil, err
+		if err != nil || a.Owner != owner && a.Admin && a.State == control.AccountActive {
+			return err
 		}
 	}
-	return false, nil
+	return refuse(http.StatusConflict, "admin.last")
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -144,6 +145,32 @@ func TestTheLastAdminStays(t *testing.T) {
 	admin.post("/admin/role", "owner", "eleni", "admin", "1").wants(t, http.StatusSeeOther)
 	admin.post("/admin/role", "owner", "admin", "admin", "0").wants(t, http.StatusSeeOther, "/?done=role")
 	admin.get("/admin").wants(t, http.StatusNotFound)
+}
+
+// Of two who take the role from each other, or lock each other's account, at once, one still manages accounts.
+func TestAnAdminIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/admin/role", "/admin/lock"} {
+		for range 20 {
+			w := newWorld(t)
+			browsers := map[string]*browser{"eleni": w.account("eleni", isAdmin), "costas": w.account("costas", isAdmin)}
+			var both sync.WaitGroup
+			for name, other := range map[string]string{"eleni": "costas", "costas": "eleni"} {
+				both.Go(func() { browsers[name].post(path, "owner", other, "admin", "0") })
+			}
+			both.Wait()
+			admins := 0
+			for a, err := range w.store.Accounts(t.Context()) {
+				w.ok(err)
+				if a.Admin && a.State == control.AccountActive {
+					admins++
+				}
+			}
+			if admins != 1 {
+				t.Fatalf("%s: %d manage accounts, want one", path, admins)
+			}
+		}
+	}
 }
 
 // Limits are set, and refused where they are no numbers; a budget is taken back.
