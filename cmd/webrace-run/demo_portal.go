@@ -53,7 +53,7 @@ func invite(ctx context.Context, w io.Writer, dir *storage.Dir, site, url string
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nLook at it in a browser, until you press Ctrl-C: the site at %s,\nand the web application, where each of the three has a link that is good once:\n", site)
+	fmt.Fprintf(w, "\nUntil you press Ctrl-C, the site is at %s,\nand each of the three has a link to the web application, which is good once:\n", site)
 	for owner, err := range store.Owners(ctx) {
 		if err != nil {
 			return err
