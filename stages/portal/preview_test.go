@@ -24,10 +24,20 @@ func TestPreview(t *testing.T) {
 	}
 	typed = append([]string{"title", "Kept <title>", "keywords", "boat: 5"}, typed...)
 	before := everything(w, "anna")
-	page := anna.post("/interests/preview", typed...).wants(t, http.StatusOK, "You would be told: relevance 73", "because of boats", "Found &lt;i&gt;", "Of all 640 stored pages", "Kept &lt;title&gt;", "<mark>boat").body
+	page := anna.post("/interests/preview", typed...).wants(t, http.StatusOK, "You would be told: relevance 73", "Found &lt;i&gt;", "Of all 640 stored pages", "Kept &lt;title&gt;", "<mark>boat").body
 	if strings.Contains(page, "<script>") || everything(w, "anna") != before {
 		t.Error(page)
 	}
+	nothing := text("preview.selects_nothing")
+	if strings.Contains(page, "because of boats") || strings.Contains(page, nothing) {
+		t.Errorf("why not, of what alerts: %s", page)
+	}
+	reader.change = func(t *Trial) { t.Alerts, t.Selects = false, false }
+	if page := anna.post("/interests/preview", typed...).wants(t, http.StatusOK, "because of boats").body; strings.Contains(page, nothing) {
+		t.Errorf("without rules, these leave nothing: %s", page)
+	}
+	reader.change = func(t *Trial) { t.Text = Excerpt{} }
+	anna.post("/interests/preview", typed...).wants(t, http.StatusOK, nothing)
 	anna.header.Set("HX-Request", "true")
 	if part := anna.post("/interests/preview", typed...).wants(t, http.StatusOK, "You would be told").body; strings.Contains(part, "<html") {
 		t.Error("a whole page comes as a part")

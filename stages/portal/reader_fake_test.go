@@ -13,9 +13,10 @@ import (
 
 // fakeReader is a reader of one page, for tests of what is shown.
 type fakeReader struct {
-	gone bool
-	fail error // of fetching
-	wait bool  // a rematch ends when its context does
+	gone   bool
+	fail   error        // of fetching
+	wait   bool         // a rematch ends when its context does
+	change func(*Trial) // what is tried; nil: nothing
 }
 
 var _ Reader = (*fakeReader)(nil)
@@ -26,10 +27,14 @@ func (f *fakeReader) Try(_ context.Context, _ string, u *xmlschema.URD) (*Trial,
 	if f.fail != nil {
 		return nil, f.fail
 	}
-	return &Trial{
+	trial := &Trial{
 		URL: u.URI, Status: 200, Title: "The <page>", Worth: Worth{Relevance: 73, Threshold: 20, Shares: []Share{{Keyword: "boat", Weight: 5, Title: 1, Share: 0.73}}},
 		Alerts: true, Reason: "because of boats", Summary: "A «boat»", Text: Excerpt{Blocks: []Block{{Field: "body", Pieces: hostilePieces}}}, Selects: true,
-	}, nil
+	}
+	if f.change != nil {
+		f.change(trial)
+	}
+	return trial, nil
 }
 
 func (f *fakeReader) Rematch(ctx context.Context, _ string, _ *xmlschema.URD, _ int, _ func(Found)) (Rematched, error) {
