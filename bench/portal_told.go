@@ -143,8 +143,8 @@ func (t *toldBench) file(ctx context.Context, store *control.Store, channels [][
 	return time.Since(began), nil
 }
 
-// tell has the pipeline tell each person of annotations, 2,000 of which are due each second. Of the receivers, a tenth is out of order, and a
-// hundredth never answers.
+// tell has the pipeline tell each person of annotations, 2,000 of which are due each second. Of the receivers, a tenth
+// is out of order, and a hundredth never answers.
 func (t *toldBench) tell() error {
 	receivers := &http.Server{Handler: t}
 	defer receivers.Close()

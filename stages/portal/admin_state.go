@@ -123,8 +123,8 @@ func changeRole(v *visit, store accounts) error {
 	return v.see(accountPath(a.Owner), "role")
 }
 
-// leaveAnAdmin refuses to go on if nobody but an owner manages accounts, and can log in. It is called while that account
-// is being changed, so that no other changes meanwhile: of two who take the role from each other, one keeps it.
+// leaveAnAdmin refuses to go on if nobody but an owner manages accounts, and can log in. It is called while that
+// account is being changed, so that no other changes meanwhile: of two who take the role from each other, one keeps it.
 func leaveAnAdmin(ctx context.Context, store accounts, owner string) error {
 	for a, err := range store.Accounts(ctx) {
 		if err != nil || a.Owner != owner && a.Admin && a.State == control.AccountActive {

@@ -42,8 +42,8 @@ func exportXML(v *visit, mine control.Owned) error {
 	return v.download("interests.xml", "application/xml", b.Bytes())
 }
 
-// exportJSON writes the interests as a list, as webrace-store urd list --json does each, but for the crawls, which belong
-// to others, too.
+// exportJSON writes the interests as a list, as webrace-store urd list --json does each, but for the crawls, which
+// belong to others, too.
 func exportJSON(v *visit, mine control.Owned) error {
 	all, err := interestsOf(v.r.Context(), mine)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package quickstart has a program start sooner. The tables that some hundred packages make for themselves are more than
-// the 4 MB at which garbage is collected first, of which there is none yet: the collection took a third of the time of a
-// short command.
+// Package quickstart has a program start sooner. The tables that some hundred packages make for themselves are more
+// than the 4 MB at which garbage is collected first, of which there is none yet: the collection took a third of the
+// time of a short command.
 //
 // It imports almost nothing, because packages are initialized in the order of what they import: it comes before those
 // that make tables.
