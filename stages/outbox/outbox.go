@@ -109,6 +109,8 @@ type stage struct {
 	stale     bool             // more may be due in the store than is ready
 	back      map[string]bool  // the ids of messages that came back while the store is being looked into; else nil
 	lookAgain time.Time        // for what is due, while something is ready
+	lookIdle  time.Time        // for what is due, while nothing is; by the clock of the machine
+	more      bool             // the last look left some that are due
 	sealed    bool
 }
 

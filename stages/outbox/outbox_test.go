@@ -176,6 +176,36 @@ func TestManyWaitForAReceiver(t *testing.T) {
 	}
 }
 
+// While messages wait for their receiver, the store is not read for each that it takes.
+func TestTheStoreIsNotReadForEachThatWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, time.Now())
+	w.start(Options{Leases: 8, Keep: defaults.Keep})
+	for i := range 6 {
+		owner := fmt.Sprint("owner", i)
+		w.ok(w.store.AddAccount(t.Context(), control.Account{Owner: owner, State: control.AccountActive}, true))
+		w.channel(owner, "same", control.ChannelWebhook, "https://busy.example/"+owner, `{}`)
+		w.aci(owner, 1)
+	}
+	out := w.take()
+	if len(out) != mostOfReceiver {
+		t.Fatalf("%d are out", len(out))
+	}
+	w.end(delivery.Result{Taken: true}, out...)
+	looks := func() bool {
+		looked, err := w.stage.look(t.Context(), true)
+		w.ok(err)
+		return looked
+	}
+	if looks() {
+		t.Error("it looks for more while some are ready")
+	}
+	w.now = w.stage.lookAgain
+	if !looks() {
+		t.Error("it never looks for what is more urgent")
+	}
+}
+
 func TestWhatIsNotTakenIsSentAgainUntilItIsGivenUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Now())

@@ -33,13 +33,13 @@ func (s *stage) mayBeDue() {
 }
 
 // look finds the messages that are due, and has further ones made of entries that are. It reports whether it has
-// looked. It need not if nothing may have become due, or no more may be out. While there are others to hand out, so
-// that it is not idle, it looks now and then, for the sake of what is more urgent, and takes a twentieth of the time at
-// most.
+// looked. It need not if nothing may have become due, or no more may be out. While others are ready, if only their
+// receivers were, it looks now and then, for the sake of what is more urgent or goes elsewhere; so it does where the
+// last look found nothing. That takes a twentieth of the time at most.
 func (s *stage) look(ctx context.Context, idle bool) (looked bool, err error) {
 	now, begun := s.now(), time.Now()
 	s.mu.Lock()
-	if !s.stale || s.out >= s.options.Leases || !idle && now.Before(s.lookAgain) {
+	if !s.stale || s.out >= s.options.Leases || s.untilLook(now, idle) > 0 {
 		s.mu.Unlock()
 		return false, nil
 	}
@@ -61,8 +61,20 @@ func (s *stage) look(ctx context.Context, idle bool) (looked bool, err error) {
 	for level, lane := range found {
 		s.ready[level] = slices.DeleteFunc(lane, func(m control.DueMessage) bool { return s.known[m.ID] || back[m.ID] })
 	}
-	s.lookAgain = now.Add(max(lookEvery, 20*time.Since(begun)))
+	took := time.Since(begun)
+	s.lookAgain, s.lookIdle = now.Add(max(lookEvery, 20*took)), time.Time{}
+	if s.more = len(made) == mostComposed; !s.more && s.ready.isEmpty() {
+		s.lookIdle = begun.Add(20 * took)
+	}
 	return true, nil
+}
+
+// untilLook returns how long it is not to be looked again. The caller holds s.mu.
+func (s *stage) untilLook(now time.Time, idle bool) time.Duration {
+	if idle && (s.more || s.ready.isEmpty()) {
+		return time.Until(s.lookIdle)
+	}
+	return s.lookAgain.Sub(now)
 }
 
 // dueMessages returns what the store has that is due.

@@ -56,6 +56,11 @@ func (s *stage) untilNext(ctx context.Context) (time.Duration, error) {
 	if next := s.nextMail(now); !next.IsZero() {
 		wait = min(next.Sub(now), wait)
 	}
+	s.mu.Lock()
+	if s.stale && s.out < s.options.Leases {
+		wait = min(max(s.untilLook(now, true), 0), wait)
+	}
+	s.mu.Unlock()
 	next, err := s.store.NextDue(ctx, now)
 	if err != nil || next.IsZero() {
 		return wait, err

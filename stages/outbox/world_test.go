@@ -111,6 +111,7 @@ func (w *world) put(values ...any) {
 func (w *world) take() (all []pipeline.Lease) {
 	w.t.Helper()
 	w.stage.mayBeDue() // as the timer of Take says
+	w.stage.lookIdle = time.Time{}
 	for {
 		l, err := w.stage.next(w.t.Context())
 		w.ok(err)
