@@ -23,7 +23,7 @@ var channelRoutes = []route{
 	{pattern: "POST /channels/{n}/pause", own: onChannel(pauseChannel)},
 	{pattern: "POST /channels/{n}/resume", own: onChannel(resumeChannel)},
 	{pattern: "POST /channels/{n}/mute", own: onChannel(muteChannel)},
-	{pattern: "POST /channels/{n}/test", own: onChannel(testChannel), section: "channels"},
+	{pattern: "POST /channels/{n}/test", own: onChannel(testChannel), section: "channels", long: true},
 	{pattern: "POST /channels/{n}/link", own: onChannel(mailLinkAgain)},
 	{pattern: "POST /channels/{n}/renew", own: onChannel(renewKey), section: "channels"},
 	{pattern: "GET /channels/{n}/delete", own: onChannel(askWhetherToDelete), section: "channels"},

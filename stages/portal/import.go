@@ -15,8 +15,8 @@ import (
 // importRoutes are those of what one watched with other programs.
 var importRoutes = []route{
 	{pattern: "GET /import", own: showImport, section: "interests"},
-	{pattern: "POST /import", own: tryImport, section: "interests", most: mostOfImport},
-	{pattern: "POST /import/take", own: takeImport, section: "interests", most: mostOfImport},
+	{pattern: "POST /import", own: tryImport, section: "interests", most: mostOfImport, long: true},
+	{pattern: "POST /import/take", own: takeImport, section: "interests", most: mostOfImport, long: true},
 }
 
 const (

@@ -21,7 +21,7 @@ var interestRoutes = []route{
 	{pattern: "GET /interests.opml", own: exportOPML, program: true},
 	{pattern: "GET /interests/new", own: showNewInterest, section: "interests"},
 	{pattern: "POST /interests/new", own: addInterest, section: "interests"},
-	{pattern: "POST /interests/preview", own: previewInterest, section: "interests"},
+	{pattern: "POST /interests/preview", own: previewInterest, section: "interests", long: true},
 	{pattern: "GET /interests/{id}", own: showInterest, section: "interests"},
 	{pattern: "POST /interests/{id}", own: changeInterest, section: "interests"},
 	{pattern: "GET /interests/{id}/delete", own: showDeletion, section: "interests"},

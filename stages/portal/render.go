@@ -2,6 +2,7 @@ package portal
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -147,7 +148,7 @@ func showNothing(*visit, *control.Store) error { return control.ErrNotFound }
 func (s *site) fail(v *visit, err error) {
 	refused := new(refusal)
 	switch {
-	case v.r.Context().Err() != nil:
+	case v.r.Context().Err() != nil && !errors.Is(context.Cause(v.r.Context()), errNotTaken):
 		panic(http.ErrAbortHandler) // nobody reads the answer
 	case errors.As(err, &refused):
 	case errors.Is(err, control.ErrNotFound):

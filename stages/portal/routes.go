@@ -19,6 +19,7 @@ type route struct {
 	section   string // of the navigation that it belongs to; empty: none
 	program   bool   // a program may ask, with a token of its owner's; of GET alone
 	stateless bool   // it looks at no session
+	long      bool   // it may take as long as any answer, though it is a POST
 	most      int64  // bytes of the body; 0: what a form may have
 }
 

@@ -1,8 +1,11 @@
 package portal
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,6 +40,7 @@ type tools struct {
 	export    exporter
 	send      mailer        // of messages that are no mails about an account
 	patience  time.Duration // with which it is waited for what comes of a test
+	writing   time.Duration // that the store has to take a change
 	now       func() time.Time
 	unseen    sync.WaitGroup // of what goes on when its visitor was answered
 }
@@ -49,7 +53,7 @@ func newSite(o Options, env *pipeline.Env, store *control.Store, mail mailer) (*
 	t := &tools{
 		options: o, env: env, base: base, secure: base.Scheme == "https" || o.CertFile != "",
 		passwords: newHasher(), limits: newLimits(), now: time.Now, open: opener(env), export: accountfile.Write,
-		mail: func(v *visit, m *delivery.Message) error { return mail(v.r.Context(), m, nil) }, send: mail, patience: waitsForResult,
+		mail: func(v *visit, m *delivery.Message) error { return mail(v.r.Context(), m, nil) }, send: mail, patience: waitsForResult, writing: 10 * time.Second,
 	}
 	t.sessions = newSessions(store, t.secure)
 	s := &site{tools: t, store: store, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
@@ -120,10 +124,27 @@ func (s *site) handler(to route) http.Handler {
 			s.fail(v, err)
 		}
 	})
-	if to.stateless {
-		return inner
+	handler := http.Handler(inner)
+	if !to.stateless {
+		handler = s.tools.sessions.LoadAndSave(inner)
 	}
-	return s.tools.sessions.LoadAndSave(inner)
+	if strings.HasPrefix(to.pattern, http.MethodPost) && !to.long {
+		handler = s.inTime(handler)
+	}
+	return handler
+}
+
+// errNotTaken means that the store has not taken a change in time.
+var errNotTaken = errors.New("the store does not take it")
+
+// inTime has a change fail that the store does not take soon, as while its disk is full, or its server away: it waits
+// until there is room, but people are told.
+func (s *site) inTime(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeoutCause(r.Context(), s.tools.writing, errNotTaken)
+		defer cancel()
+		h.ServeHTTP(w, r.WithContext(ctx))
+	})
 }
 
 // enter finds out who comes, and has the handler answer if they may come in.

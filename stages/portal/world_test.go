@@ -36,8 +36,13 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*Options)) *world {
 	t.Helper()
+	return newWorldWith(t, storage.Options{}, change...)
+}
+
+func newWorldWith(t *testing.T, options storage.Options, change ...func(*Options)) *world {
+	t.Helper()
 	path := t.TempDir()
-	dir, err := storage.Open(path, storage.Options{})
+	dir, err := storage.Open(path, options)
 	if err != nil {
 		t.Fatal(err)
 	}
