@@ -97,8 +97,22 @@ func (s *syncBuffer) String() string {
 func (p *portalBench) data() string { return filepath.Join(p.dir, "data") }
 
 // fill stores the accounts, with interests and annotations in their inboxes, and pages for a preview.
-func (p *portalBench) fill() (err error) {
-	dir, err := storage.Open(p.data(), storage.Options{})
+func (p *portalBench) fill() error {
+	return withStore(p.data(), func(dir *storage.Dir, store *control.Store) error {
+		if err := p.addPeople(context.Background(), store); err != nil {
+			return err
+		}
+		pages, err := dir.Objects()
+		if err != nil {
+			return err
+		}
+		return storePages(pages)
+	})
+}
+
+// withStore runs a function over the store of a data directory.
+func withStore(path string, do func(*storage.Dir, *control.Store) error) (err error) {
+	dir, err := storage.Open(path, storage.Options{})
 	if err != nil {
 		return err
 	}
@@ -107,7 +121,11 @@ func (p *portalBench) fill() (err error) {
 	if err != nil {
 		return err
 	}
-	ctx := context.Background()
+	return do(dir, store)
+}
+
+// addPeople stores the accounts, and the annotations of their owners.
+func (p *portalBench) addPeople(ctx context.Context, store *control.Store) error {
 	for i := range p.accounts {
 		if err := store.AddAccount(ctx, control.Account{Owner: owner(i), State: control.AccountInvited}, false); err != nil {
 			return err
@@ -133,11 +151,7 @@ func (p *portalBench) fill() (err error) {
 		return err
 	}
 	p.note("portal: %s accounts, %s annotations stored and filed in %v", grouped(p.accounts), grouped(p.annotations), time.Since(began).Round(time.Second))
-	pages, err := dir.Objects()
-	if err != nil {
-		return err
-	}
-	return storePages(pages)
+	return nil
 }
 
 // interests is how many each person has.

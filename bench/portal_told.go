@@ -74,17 +74,8 @@ func (t *toldBench) filing() error {
 }
 
 // with runs a function over the store of a new data directory.
-func (t *toldBench) with(name string, do func(ctx context.Context, store *control.Store) error) (err error) {
-	dir, err := storage.Open(filepath.Join(t.dir, name), storage.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
-	store, err := dir.Control()
-	if err != nil {
-		return err
-	}
-	return do(context.Background(), store)
+func (t *toldBench) with(name string, do func(ctx context.Context, store *control.Store) error) error {
+	return withStore(filepath.Join(t.dir, name), func(_ *storage.Dir, store *control.Store) error { return do(context.Background(), store) })
 }
 
 // addPeople adds accounts, each with some webhooks at a URL, and returns the numbers of the webhooks.

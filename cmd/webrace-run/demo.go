@@ -8,11 +8,9 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -126,7 +124,10 @@ func demo(c *cobra.Command, data string, run runFlags, serve bool, over, goOn pa
 // serveData leaves the site up.
 func serveData(c *cobra.Command, _, base string, _ runFlags) error {
 	fmt.Fprintf(cli.Prose(c.OutOrStdout()), "\nThe site is at %s until you press Ctrl-C.\n", base)
-	return waitForInterrupt(c.Context())
+	ctx, stop := untilInterrupted(c)
+	defer stop()
+	<-ctx.Done()
+	return nil
 }
 
 // ask makes a run one over the site, for URDs that it writes into the data directory.
@@ -156,14 +157,20 @@ func runDemo(c *cobra.Command, data, base string, run runFlags) error {
 
 // serveSite serves the site at its usual address, or at a free one if that is taken.
 func serveSite(site http.Handler) (base string, stop func(), err error) {
-	listener, err := net.Listen("tcp", demoAddress)
-	if err != nil {
-		listener, err = net.Listen("tcp", "127.0.0.1:0")
-	}
+	listener, err := listenAt(demoAddress)
 	if err != nil {
 		return "", nil, &cli.Error{Status: cli.Environment, Err: fmt.Errorf("serve the demo site: %w", err)}
 	}
 	return "http://" + listener.Addr().String(), admin.Serve(listener, connections.AdmitAll(site)), nil
+}
+
+// listenAt listens at an address, or at a free one of this machine's own if that is taken.
+func listenAt(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		listener, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	return listener, err
 }
 
 // shownAlerts is how many annotations the demo shows of each owner.
@@ -220,11 +227,4 @@ func showOwner(w io.Writer, owner string, acis []control.ACI) {
 		}
 		cli.PrintACI(w, aci.ACI)
 	}
-}
-
-func waitForInterrupt(ctx context.Context) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	<-ctx.Done()
-	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -35,12 +34,9 @@ func servePortal(c *cobra.Command, data, base string, run runFlags) error {
 	return err
 }
 
-// freeAddress returns an address, or another of the machine's own where something listens there.
+// freeAddress returns an address, or another of this machine's own where something listens there.
 func freeAddress(address string) (string, error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		l, err = net.Listen("tcp", "127.0.0.1:0")
-	}
+	l, err := listenAt(address)
 	if err != nil {
 		return "", &cli.Error{Status: cli.Environment, Err: fmt.Errorf("open the web application: %w", err)}
 	}
