@@ -42,6 +42,16 @@ func giveAway(dir string) error {
 	return nil
 }
 
+// isOurs reports whether a folder belongs to the user that a server runs as.
+func isOurs(dir string) bool {
+	owner := uint32(os.Geteuid())
+	if a := account(); a != nil {
+		owner = a.Uid
+	}
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir() && info.Sys().(*syscall.Stat_t).Uid == owner
+}
+
 // kill ends all processes of a server. Each of its sessions is a process group of its own, and they are found by their
 // parent, which is stopped first so that it starts no more.
 func (s *Server) kill() error {
