@@ -113,7 +113,7 @@ func (c *clusterCrawl) atRest(b *bench) error {
 			time.Sleep(rest)
 			b.table.value("a node of 32 partitions at rest, a second, CPU of PostgreSQL", micros(c.server.CPU()-before)/rest.Seconds()/1000, "ms", nil)
 		}
-		took[i], err = residentBytes(command.Process.Pid)
+		took[i], err = residentBytes(command.Process.Pid, "VmRSS")
 		if err := errors.Join(err, end(command)); err != nil {
 			return err
 		}
@@ -122,13 +122,13 @@ func (c *clusterCrawl) atRest(b *bench) error {
 	return nil
 }
 
-// residentBytes returns how much memory a process has.
-func residentBytes(process int) (int64, error) {
+// residentBytes returns how much memory a process has: VmRSS, or VmHWM for the most that it had.
+func residentBytes(process int, field string) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process))
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	_, rest, _ := strings.Cut(string(status), field+":")
 	line, _, _ := strings.Cut(rest, "kB")
 	kilobytes, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
 	return kilobytes << 10, err

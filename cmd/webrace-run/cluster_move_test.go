@@ -75,7 +75,11 @@ func TestClusterMove(t *testing.T) {
 	t.Parallel()
 	f, urds, alone := sameForBoth(t)
 	m := newMortalCluster(t, postgres.Database(t), f, urds, 3)
-	m.until("a third of the requests", func() bool { return len(m.log) > len(alone.requests)/3 })
+	opened := filepath.Join(m.partition(3), "format")
+	m.until("a third of the requests, and the partition that moves is open", func() bool {
+		_, err := os.Stat(opened)
+		return len(m.log) > len(alone.requests)/3 && err == nil
+	})
 	m.killNode(0)
 	m.killNode(2)
 	p, backup := moving{m.clusterOf, 3}, filepath.Join(m.dir, "backup")

@@ -4,19 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"mime"
 	"mime/quotedprintable"
 	"net"
 	"net/mail"
-	"net/textproto"
 	"strings"
 	"sync"
+
+	"github.com/emersion/go-smtp"
 )
 
 // newsPost is a mail server that keeps what it is given.
 type newsPost struct {
 	listener net.Listener
-	answer   func(to, data string) string // to a mail, which is not kept then; nil: it is kept
+	answer   func(to, data string) error // takes a mail, which is not kept then, or refuses it for good; nil: it is kept
 
 	mu    sync.Mutex
 	mails map[string][]string // by recipient, as its reader sees them: SUBJECT | TEXT
@@ -29,53 +31,38 @@ func newNewsPost() (*newsPost, error) {
 		return nil, err
 	}
 	p := &newsPost{listener: listener, mails: make(map[string][]string)}
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				p.serve(textproto.NewConn(conn))
-			}()
-		}
-	}()
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &mailSession{post: p}, nil }))
+	server.Domain, server.EnableSMTPUTF8 = "post.example", true
+	server.ErrorLog = log.New(io.Discard, "", 0) // programs that send are killed
+	go server.Serve(listener) // until it is closed
 	return p, nil
 }
 
-// serve speaks as much of SMTP as the stage mail-out needs.
-func (p *newsPost) serve(c *textproto.Conn) {
-	to := ""
-	c.PrintfLine("220 post")
-	for {
-		line, err := c.ReadLine()
-		if err != nil {
-			return
-		}
-		switch verb := strings.ToUpper(line); {
-		case strings.HasPrefix(verb, "RCPT TO:"):
-			to = strings.Trim(line[len("RCPT TO:"):], "<> ")
-			c.PrintfLine("250 ok")
-		case verb == "DATA":
-			c.PrintfLine("354 go on")
-			data, err := io.ReadAll(c.DotReader())
-			answer := "250 kept"
-			switch {
-			case err != nil:
-			case p.answer != nil:
-				answer = p.answer(to, string(data))
-			default:
-				p.keep(to, string(data))
-			}
-			c.PrintfLine("%s", answer)
-		case verb == "QUIT":
-			c.PrintfLine("221 bye")
-			return
-		default:
-			c.PrintfLine("250 ok")
-		}
+// mailSession is a connection of who sends mails.
+type mailSession struct {
+	post *newsPost
+	to   string
+}
+
+func (s *mailSession) Mail(string, *smtp.MailOptions) error { return nil }
+func (s *mailSession) Reset()                               {}
+func (s *mailSession) Logout() error                        { return nil }
+
+func (s *mailSession) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.to = to
+	return nil
+}
+
+func (s *mailSession) Data(r io.Reader) error {
+	data, err := io.ReadAll(r)
+	switch {
+	case err != nil:
+		return err
+	case s.post.answer != nil:
+		return s.post.answer(s.to, string(data))
 	}
+	s.post.keep(s.to, string(data))
+	return nil
 }
 
 func (p *newsPost) keep(to, data string) {

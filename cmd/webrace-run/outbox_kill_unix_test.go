@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -206,19 +207,16 @@ func (s *subscribers) runKilled(after int, moment time.Duration) bool {
 	return killed
 }
 
-func (s *subscribers) mailed(to, data string) string {
+func (s *subscribers) mailed(to, data string) error {
 	m, err := mail.ReadMessage(strings.NewReader(data))
 	if err != nil {
-		return "554 " + err.Error()
+		return err
 	}
 	text, err := readMail(data)
-	if err != nil {
-		return "554 " + err.Error()
+	if err == nil && !s.take(to, m.Header.Get("Message-ID"), text) {
+		err = errors.New("not now")
 	}
-	if s.take(to, m.Header.Get("Message-ID"), text) {
-		return "250 kept"
-	}
-	return "554 not now"
+	return err
 }
 
 func (s *subscribers) hooked(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,6 +10,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,16 +21,18 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/mmcdole/gofeed"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/internal/testutil/chromium"
 	"github.com/webrace/webrace/stages/httpout"
 )
 
 // A person is invited, sets a password, says what they want to know with a preview, and is told of it in the inbox, by
 // mail, by a signed webhook and in a feed; the same text elsewhere is one annotation; what is new about a page that was
-// edited is shown; and in the end they leave. The program is the built one with its shipped pipelines.
+// edited is shown; and in the end they leave. The program is the built one with its shipped pipelines, behind nginx,
+// which speaks TLS for it, as docs/portal.md has it.
 func TestPortalWalk(t *testing.T) { walkPortal(t, true) }
 
-// TestPortalWithoutScripts is TestPortalWalk in a browser that runs none.
+// TestPortalWithoutScripts is TestPortalWalk in a browser that runs none, with the program as it is.
 func TestPortalWithoutScripts(t *testing.T) { walkPortal(t, false) }
 
 func walkPortal(t *testing.T, scripts bool) {
@@ -36,6 +41,10 @@ func walkPortal(t *testing.T, scripts bool) {
 	}
 	t.Parallel()
 	w := newPortalWalker(t, scripts)
+	if scripts {
+		w.behindNginx()
+	}
+	w.start()
 
 	w.open(w.link)
 	w.fill("password", "a sentence to remember")
@@ -123,8 +132,10 @@ type portalWalker struct {
 	t       *testing.T
 	page    *rod.Page
 	scripts bool
-	base    string // of the application
-	link    string // of the invitation
+	base    string   // of the application
+	link    string   // of the invitation
+	options []string // of the program
+	client  *http.Client
 	siteURL string
 	hook    *httptest.Server
 	key     string // that requests are signed with
@@ -139,7 +150,7 @@ type portalWalker struct {
 func newPortalWalker(t *testing.T, scripts bool) *portalWalker {
 	t.Helper()
 	browser := chromium.Open(t)
-	w := &portalWalker{t: t, scripts: scripts, news: "<p>A wooden boat was sold in Limassol yesterday, for more than anybody had thought.</p>"}
+	w := &portalWalker{t: t, scripts: scripts, client: http.DefaultClient, news: "<p>A wooden boat was sold in Limassol yesterday, for more than anybody had thought.</p>"}
 	site := httptest.NewServer(http.HandlerFunc(w.serve))
 	t.Cleanup(site.Close)
 	w.siteURL = site.URL
@@ -152,23 +163,11 @@ func newPortalWalker(t *testing.T, scripts bool) *portalWalker {
 	at, err := url.Parse("smtp://" + post.listener.Addr().String())
 	w.ok(err)
 
-	data := filepath.Join(t.TempDir(), "data")
-	shipped := []string{"--config", filepath.Join("..", "..", "pipelines.toml"), "--data", data}
-	link := strings.TrimSpace(storeCommand(t, append([]string{"account", "add", "eleni"}, shipped...)...))
-	w.link = pathIn(t, link)
-	p := newCommand(t, append([]string{
-		"webrace", "portal", "--continuous", "--set", "portal.listen=127.0.0.1:0", "--set", "frontier.fresh=0s", "--set", "fetch.allow_networks=loopback", "--set", "http-out.allow_networks=loopback",
+	w.options = []string{
+		"--set", "portal.listen=127.0.0.1:0", "--set", "frontier.fresh=0s", "--set", "fetch.allow_networks=loopback", "--set", "http-out.allow_networks=loopback",
 		"--set", "mail-out.host=" + at.Hostname(), "--set", "mail-out.port=" + at.Port(), "--set", "mail-out.tls=none", "--set", "mail-out.from=webrace@post.example",
-	}, shipped...)...)
-	p.Env = append(p.Environ(), "WEBRACE_CONTACT=https://operator.example/")
-	p.begin()
-	p.waitUntil("the web application is open")
-	w.base = regexp.MustCompile(`open".* url=(\S+)`).FindStringSubmatch(p.said())[1]
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the program said %s", p.said())
-		}
-	})
+	}
+	w.ok(browser.IgnoreCertErrors(true)) // of a proxy's
 	raw, err := browser.Page(proto.TargetCreateTarget{})
 	w.ok(err)
 	w.page = raw.Timeout(5 * patience)
@@ -176,6 +175,56 @@ func newPortalWalker(t *testing.T, scripts bool) *portalWalker {
 		w.ok(proto.EmulationSetScriptExecutionDisabled{Value: true}.Call(w.page))
 	}
 	return w
+}
+
+// behindNginx has nginx stand before the program, by what its page says, with a certificate that this test alone knows.
+func (w *portalWalker) behindNginx() {
+	w.t.Helper()
+	front, back := testutil.FreeAddress(w.t), testutil.FreeAddress(w.t)
+	trusted := httptest.NewTLSServer(nil) // for its certificate
+	w.t.Cleanup(trusted.Close)
+	w.client = trusted.Client()
+	w.client.Transport.(*http.Transport).TLSClientConfig.ServerName = "example.com" // which the certificate is for
+	dir, served := w.t.TempDir(), trusted.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(served.PrivateKey)
+	w.ok(err)
+	cert, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	writeFile(w.t, cert, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: served.Certificate[0]})))
+	writeFile(w.t, keyFile, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
+	config := fenced(readFile(w.t, "../../docs/portal.md"), "nginx")[0]
+	for of, is := range map[string]string{
+		"listen 443 ssl": "listen " + front + " ssl", "/etc/ssl/alerts.pem": cert, "/etc/ssl/alerts.key": keyFile, "127.0.0.1:8642": back,
+	} {
+		if !strings.Contains(config, of) {
+			w.t.Fatalf("the page has no %s any more", of)
+		}
+		config = strings.ReplaceAll(config, of, is)
+	}
+	startNginx(w.t, front, config)
+	w.base = "https://" + front
+	w.options = append(w.options, "--set", "portal.listen="+back, "--set", "portal.url="+w.base, "--set", `portal.proxies=["127.0.0.1/32"]`)
+}
+
+// start invites the person and starts the program.
+func (w *portalWalker) start() {
+	w.t.Helper()
+	shipped := []string{"--config", filepath.Join("..", "..", "pipelines.toml"), "--data", filepath.Join(w.t.TempDir(), "data")}
+	link := strings.TrimSpace(storeCommand(w.t, append([]string{"account", "add", "eleni"}, shipped...)...))
+	w.link = pathIn(w.t, link)
+	p := newCommand(w.t, slices.Concat([]string{"webrace", "portal", "--continuous"}, w.options, shipped)...)
+	p.Env = append(p.Environ(), "WEBRACE_CONTACT=https://operator.example/")
+	p.begin()
+	p.waitUntil("the web application is open")
+	opened := regexp.MustCompile(`open".* url=(\S+)`).FindStringSubmatch(p.said())[1]
+	if w.base != "" && opened != w.base {
+		w.t.Errorf("it is open at %s, not at %s", opened, w.base)
+	}
+	w.base = opened
+	w.t.Cleanup(func() {
+		if w.t.Failed() {
+			w.t.Logf("the program said %s", p.said())
+		}
+	})
 }
 
 func (w *portalWalker) ok(err error) {
@@ -233,16 +282,16 @@ func (w *portalWalker) receive(out http.ResponseWriter, r *http.Request) {
 	w.hooks += strings.Count(string(body), `"title"`)
 }
 
-func (w *portalWalker) deliver(_, data string) string {
+func (w *portalWalker) deliver(_, data string) error {
 	text, err := readMail(data)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
 		w.faults = append(w.faults, err.Error())
-		return "554 unreadable"
+		return err
 	}
 	w.mails = append(w.mails, text)
-	return "250 kept"
+	return nil
 }
 
 // mail waits for a mail with a text, and returns what of it the pattern finds, with what stands before up to a space.
@@ -275,7 +324,9 @@ func (w *portalWalker) hooked(n int) {
 // inFeed fails unless a feed tells of so many annotations.
 func (w *portalWalker) inFeed(feed string, n int) {
 	w.t.Helper()
-	read, err := gofeed.NewParser().ParseURL(feed)
+	parser := gofeed.NewParser()
+	parser.Client = w.client
+	read, err := parser.ParseURL(feed)
 	if err != nil || len(read.Items) != n || !strings.Contains(read.Items[0].Title, "Harbour news") {
 		w.t.Errorf("the feed: %v, %+v", err, read)
 	}
@@ -283,7 +334,7 @@ func (w *portalWalker) inFeed(feed string, n int) {
 
 func (w *portalWalker) get(address string) string {
 	w.t.Helper()
-	got, err := http.Get(address)
+	got, err := w.client.Get(address)
 	w.ok(err)
 	got.Body.Close()
 	return got.Status

@@ -2,10 +2,10 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/storage/control"
@@ -49,30 +48,35 @@ func serve(t *testing.T, root string) realSite {
 // serveAs lets nginx serve the files of a directory, with the media types of some lines of its configuration.
 func serveAs(t *testing.T, root, types string) realSite {
 	t.Helper()
+	address := testutil.FreeAddress(t)
+	dir := startNginx(t, address, fmt.Sprintf(`%s keepalive_requests 1000000;
+  server { listen %s; root %s; location ~ [.](pdf|epub|gz)$ { return 404; } }`, types, address, root))
+	return realSite{base: "http://" + address, log: filepath.Join(dir, "access.log")}
+}
+
+// startNginx runs nginx as a part of its configuration within http has it, waits until it listens at an address, and
+// returns the folder with its access.log.
+func startNginx(t *testing.T, address, http string) (dir string) {
+	t.Helper()
 	if _, err := exec.LookPath("nginx"); err != nil {
 		t.Skip("nginx is not installed: apt-get install nginx-light")
 	}
-	dir := t.TempDir()
-	address := testutil.FreeAddress(t)
+	dir = t.TempDir()
 	config := filepath.Join(dir, "nginx.conf")
 	user := ""
 	if os.Getuid() == 0 {
 		user = "user root;" // who may read the folders of tests
 	}
-	text := fmt.Sprintf(`%[5]s daemon off; pid %[1]s/pid; error_log %[1]s/error.log warn; worker_processes 1;
+	writeFile(t, config, fmt.Sprintf(`%[3]s daemon off; pid %[1]s/pid; error_log %[1]s/error.log warn; worker_processes 1;
 events { worker_connections 512; }
 http {
-  %[4]s keepalive_requests 1000000;
   log_format b '$status $request_uri "$http_user_agent"'; access_log %[1]s/access.log b;
   client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
-  server { listen %[2]s; root %[3]s; location ~ [.](pdf|epub|gz)$ { return 404; } }
-}`, dir, address, root, types, user)
-	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+  %[2]s
+}`, dir, http, user))
 	server := exec.Command("nginx", "-c", config, "-e", filepath.Join(dir, "error.log"))
-	var output bytes.Buffer
+	var output testutil.Buffer
 	server.Stdout, server.Stderr = &output, &output
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
@@ -81,16 +85,14 @@ http {
 		server.Process.Signal(os.Interrupt)
 		server.Wait()
 	})
-	site := realSite{base: "http://" + address, log: filepath.Join(dir, "access.log")}
-	for range 100 {
-		if response, err := http.Get(site.base + "/index.html"); err == nil {
-			response.Body.Close()
-			return site
+	waitFor(t, func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
 		}
-		time.Sleep(50 * time.Millisecond) // it does not listen yet
-	}
-	t.Fatalf("nginx does not answer: %s", output.String())
-	return site
+		return err == nil
+	}, func() string { return "nginx does not answer: " + output.String() })
+	return dir
 }
 
 // requests returns how often each path was answered with each status by a crawler of ours, and how many
