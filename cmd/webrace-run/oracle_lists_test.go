@@ -14,7 +14,7 @@ import (
 
 var (
 	listsSeed  = flag.Uint64("lists-seed", 11, "the first site of TestOracleOfLists")
-	listsSites = flag.Int("lists", 8, "how many sites TestOracleOfLists crawls")
+	listsSites = flag.Int("lists", 4, "how many sites TestOracleOfLists crawls")
 )
 
 // TestOracleOfLists crawls random sites whose lists go over several pages, one URL at a time, and compares who is told

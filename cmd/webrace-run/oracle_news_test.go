@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	newsSites     = flag.Int("news", 6, "how many sites TestOracleOfNews watches")
+	newsSites     = flag.Int("news", 4, "how many sites TestOracleOfNews watches")
 	newsSitesSeed = flag.Uint64("news-seed", 11, "the first site of TestOracleOfNews")
 )
 

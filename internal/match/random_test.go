@@ -195,7 +195,7 @@ func orInShort(full, short int) int {
 	return full
 }
 
-var leastPairs = flag.Int("pairs", 60_000, "how many pairs of a profile and an invented page are compared with the oracle")
+var leastPairs = flag.Int("pairs", 30_000, "how many pairs of a profile and an invented page are compared with the oracle")
 
 func TestMatchAgreesWithTheOracleOnInventedPages(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,9 @@ import (
 )
 
 func TestHostileProgramNamesAMillionCounters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("another program computes: not in short mode")
+	}
 	got := try(t, options("work"), "counters 1000000 a", "counters 50 b", "counters 50 c", "a")
 	if n := len(got.Counters); n < mostCounters || n > mostCounters+5 {
 		t.Errorf("there are %d counters: the most are %d, and the stage's own", n, mostCounters)
@@ -28,6 +31,9 @@ func TestHostileProgramNamesAMillionCounters(t *testing.T) {
 
 // TestHostileProgramSaysTooMuch looks at what a program's words become: errors, logs and dead letters have them.
 func TestHostileProgramSaysTooMuch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("another program computes: not in short mode")
+	}
 	long := strings.Repeat("Ω", 1<<20)
 	for _, c := range []struct {
 		says string

@@ -31,6 +31,9 @@ keyed.run()
 // repeated because its process died, and when it comes from its source once more. A field of that name is another
 // thing.
 func TestExactKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("another program computes: not in short mode")
+	}
 	t.Parallel()
 	o := python(t, keyed)
 	o.Takes, o.Gives, o.Options = []string{"record"}, []Output{{Kind: "text"}}, pipeline.Table{"log": filepath.ToSlash(t.TempDir())}

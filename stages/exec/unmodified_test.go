@@ -16,6 +16,9 @@ import (
 // that declare in different ways, or not at all, what they need: behind a stage that fills in what is missing, all
 // programs are given all; before it, what needs the text or does not declare what it needs fails for want of it.
 func TestFreshAndUnmodified(t *testing.T) {
+	if testing.Short() {
+		t.Skip("another program computes: not in short mode")
+	}
 	declared := func(parts ...string) *[]string { parts = append([]string{}, parts...); return &parts }
 	for _, c := range []struct {
 		mode  string

@@ -85,6 +85,9 @@ var waysOut = map[string]string{
 
 // TestNoPageReachesWhatItMayNot lets pages try all that browsers can.
 func TestNoPageReachesWhatItMayNot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser computes: not in short mode")
+	}
 	t.Parallel()
 	address, arrived := spy(t)
 	s := newSite(t).script("/sw.js", "").serve("/robots.txt", "text/plain", "")
@@ -159,6 +162,9 @@ func TestPagesThatNeverEndAreTakenAsTheyAre(t *testing.T) {
 }
 
 func TestRequestsWithoutEndAreCutOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser computes: not in short mode")
+	}
 	t.Parallel()
 	s := newSite(t).
 		page("/one-by-one", `<p>before</p><script>(async () => { for (let i = 0;; i++) await fetch("/data?" + i).catch(() => {}) })()</script>`).
@@ -179,6 +185,9 @@ func TestRequestsWithoutEndAreCutOff(t *testing.T) {
 }
 
 func TestAPageThatNeedsTooMuchMemoryIsGivenUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser computes: not in short mode")
+	}
 	t.Parallel()
 	s := newSite(t).page("/", `<p>before</p><script>
 		const all = []; (function more() { for (let i = 0; i < 20; i++) all.push(new Uint8Array(1 << 20).fill(i)); setTimeout(more) })()</script>`).

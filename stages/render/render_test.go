@@ -15,6 +15,9 @@ import (
 )
 
 func TestAPageIsReadyWhenTheSelectorMatches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser computes: not in short mode")
+	}
 	t.Parallel()
 	s := newSite(t).page("/", `<script>setTimeout(() => document.body.innerHTML += "<p id=late>late</p>", 700)</script>`)
 	o := local(t)
@@ -155,6 +158,9 @@ func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
 
 // TestOnlyWhatMayBeLoadedIsLoaded counts what a page asks for in vain, by reason.
 func TestOnlyWhatMayBeLoadedIsLoaded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser computes: not in short mode")
+	}
 	t.Parallel()
 	image := base64.StdEncoding.EncodeToString([]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"))
 	other := newSite(t).handle("/data", func(w http.ResponseWriter, r *http.Request) {

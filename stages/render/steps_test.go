@@ -147,6 +147,9 @@ func TestStepsThatMakeNoSenseAreRefused(t *testing.T) {
 // TestRequestsAreLinks has what scripts ask for noted, whether they may load it or not, and nothing where it is not
 // asked for.
 func TestRequestsAreLinks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser computes: not in short mode")
+	}
 	t.Parallel()
 	s := newSite(t)
 	s.page("/", `<script src=/app.js></script>`)

@@ -357,6 +357,9 @@ func TestNothingIsOverBeforeAllIsDone(t *testing.T) {
 
 // The same holds when the server is killed, too, and of many transactions nobody learns whether they were committed.
 func TestNothingIsOverBeforeAllIsDoneThoughTheDatabaseFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the same as TestNothingIsOverBeforeAllIsDone once more: not in short mode")
+	}
 	t.Parallel()
 	server := postgres.New(t, postgres.Options{})
 	proxy := postgres.NewProxy(t, server)

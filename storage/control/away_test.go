@@ -194,6 +194,9 @@ func TestAway(t *testing.T) {
 // So it is where a synchronous standby takes the place of a server that is gone for good. What the standby has not
 // heard of, because it was halted, was not acknowledged.
 func TestAwayAStandbyTakesOver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("another way to be away than that of TestAway: not in short mode")
+	}
 	t.Parallel()
 	server := postgres.New(t, postgres.Options{})
 	database, err := url.Parse(server.Database(t))
@@ -216,6 +219,9 @@ func TestAwayAStandbyTakesOver(t *testing.T) {
 // So it is where nothing gets through any more, and no connection ends: what is asked is given up. Much of it arrives
 // late.
 func TestAwayWithoutAWord(t *testing.T) {
+	if testing.Short() {
+		t.Skip("another way to be away than that of TestAway: not in short mode")
+	}
 	t.Parallel()
 	server := postgres.New(t, postgres.Options{})
 	proxy := postgres.NewProxy(t, server)

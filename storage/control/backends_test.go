@@ -81,7 +81,13 @@ func TestBackends(t *testing.T) {
 	for name, empty := range backends {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			controltest.Run(t, func(t *testing.T) controltest.Backend { return empty(t) })
+			guarantees := 0
+			controltest.Run(t, func(t *testing.T) controltest.Backend {
+				if guarantees++; testing.Short() && name != "SQLite" && guarantees%4 != 1 {
+					t.Skip("a server does the work: one in four in short mode")
+				}
+				return empty(t)
+			})
 		})
 	}
 }

@@ -255,6 +255,9 @@ func TestWhatIsStoredAgainWhileItGoesStays(t *testing.T) {
 }
 
 func TestTheLongestNotValidatedGoFirstUntilTheStoreIsSmallEnough(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	s := opened(t, Options{SegmentSize: 20_000})
 	const n = 400
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -295,6 +298,9 @@ func randomText(rng *rand.Rand, size int) string {
 }
 
 func TestRewritingGivesTheSpaceBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	dir := t.TempDir()
 	s, err := Open(dir, Options{SegmentSize: 50_000, Logger: quiet()})
 	if err != nil {

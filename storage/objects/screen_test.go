@@ -39,6 +39,9 @@ func asSlowly(t *testing.T, s *Store) (found int) {
 
 // Whatever byte of segments is damaged, and however often, a check finds what looking at each version finds.
 func TestACheckFindsWhatIsFoundOneByOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes: not in short mode")
+	}
 	eachCompression(t, func(t *testing.T, c Compression) {
 		fsys := vfs.NewMem()
 		s := open(t, fsys, Options{SegmentSize: 20_000, Compression: c})
