@@ -34,7 +34,7 @@ func newNewsPost() (*newsPost, error) {
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &mailSession{post: p}, nil }))
 	server.Domain, server.EnableSMTPUTF8 = "post.example", true
 	server.ErrorLog = log.New(io.Discard, "", 0) // programs that send are killed
-	go server.Serve(listener) // until it is closed
+	go server.Serve(listener)                    // until it is closed
 	return p, nil
 }
 
