@@ -34,6 +34,7 @@ type Visit struct {
 	Placeholder  Placeholder   // what came in the place of the document; the zero value if nothing ever did
 	Origins      []string      // other pages from which something moved to the document, or which became one with it: the last ones, at most MostOrigins
 	Instead      Instead       // of which page of its list the document stood in the place when it was new there
+	State        []byte        // what whoever answers such requests knows of its source, as it wrote that itself; at most [MostState]
 	Numbers      []Told        // the numbers on which URDs have a condition, those that changed last at the end
 	Interval     time.Duration // until the next visit is worth its while, by what the last ones found; 0 before the first
 	Attempts     int           // failed attempts in a row
@@ -179,6 +180,10 @@ type Told struct {
 	Number float64
 	Met    bool // the URD's condition was met when the number was looked at last
 }
+
+// MostState is how many bytes of [Visit.State] a visit keeps. A request that leaves more behind fails, with the state as
+// it was.
+const MostState = 64 << 10
 
 // MostNumbers is of how many URDs a visit remembers numbers.
 const MostNumbers = 1024

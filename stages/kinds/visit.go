@@ -119,6 +119,7 @@ type visit struct {
 	Placeholder  placeholder    `json:"placeholder,omitzero"`
 	Origins      []string       `json:"origins,omitzero"`
 	Instead      instead        `json:"instead,omitzero"`
+	State        []byte         `json:"state,omitzero"`
 	Numbers      []toldNumber   `json:"numbers,omitzero"`
 	Interval     seconds        `json:"interval_s,omitzero"`
 	Attempts     int            `json:"attempts,omitzero"`
@@ -138,6 +139,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 		Absent:   convert(v.Absent, func(a webrace.Absent) absent { return absent{hash(a.Rules), a.Version, a.Revision} }),
 		Origins:  v.Origins,
 		Instead:  instead(v.Instead),
+		State:    v.State,
 		Numbers:  convert(v.Numbers, func(n webrace.Told) toldNumber { return toldNumber{hash(n.URD), n.Number, n.Met} }),
 		Baseline: convert(v.Baseline, func(n uint64) hash { return hash(n) }),
 	}
@@ -157,6 +159,7 @@ func decodeVisit(v *visit) *webrace.Visit {
 		}),
 		Origins:  v.Origins,
 		Instead:  webrace.Instead(v.Instead),
+		State:    v.State,
 		Numbers:  convert(v.Numbers, func(n toldNumber) webrace.Told { return webrace.Told{URD: uint64(n.URD), Number: n.Number, Met: n.Met} }),
 		Baseline: convert(v.Baseline, func(h hash) uint64 { return uint64(h) }),
 	}

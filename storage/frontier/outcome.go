@@ -63,6 +63,9 @@ func (l *Lease) learn(o Outcome) *ending {
 		for _, learned := range o.Learned {
 			learned(&v)
 		}
+		if len(v.State) > webrace.MostState {
+			return l.learn(Outcome{Err: fmt.Errorf("what it knows of its source has %d bytes, at most %d are kept", len(v.State), webrace.MostState)})
+		}
 		changed := l.adapt(&v)
 		return &ending{changed: changed, visit: &v, proof: l.prove(&v, changed)}
 	}

@@ -150,6 +150,10 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 		t.Errorf("a visit of a document that stands in no other's place is written in schema %d", value[0])
 	}
 	want.Instead = webrace.Instead{Of: "http://a/?after=4", Before: "http://a/"}
+	if value := encodeVisit(&want); value[0] != 15 {
+		t.Errorf("a visit without a state is written in schema %d", value[0])
+	}
+	want.State = bytes.Repeat([]byte{0, 255}, webrace.MostState/2)
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}

@@ -14,16 +14,19 @@ import (
 // until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document, 5 not
 // the sitemap that lists it, and no numbers, 6 not how its text was read, 7 not that it was refused, 8 no absent parts,
 // 9 not where the document was before, 10 not from where something moved to it, 11 no placeholders, 12 not
-// who came while a part was absent, 13 not of what kind the last version is, 14 not in whose place of a list it stands.
-const visitSchema = 15
+// who came while a part was absent, 13 not of what kind the last version is, 14 not in whose place of a list it stands,
+// 15 no state.
+const visitSchema = 16
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it. A visit is written in the earliest schema that
 // has all of it, which earlier releases read.
 func encodeVisit(v *webrace.Visit) []byte {
 	schema := byte(5)
 	switch {
-	case v.Instead != (webrace.Instead{}):
+	case len(v.State) > 0:
 		schema = visitSchema
+	case v.Instead != (webrace.Instead{}):
+		schema = 15
 	case v.Matched.Version != 0:
 		schema = 14
 	case slices.ContainsFunc(v.Absent, func(a webrace.Absent) bool { return a.Revision != 0 }):
@@ -43,7 +46,7 @@ func encodeVisit(v *webrace.Visit) []byte {
 	case v.Lister != "" || len(v.Numbers) > 0:
 		schema = 6
 	}
-	w := newWriterOf(schema, 96+len(v.ETag)+len(v.LastModified)+len(v.Error)+8*len(v.Baseline)+len(v.Canonical)+len(v.Refresh))
+	w := newWriterOf(schema, 96+len(v.ETag)+len(v.LastModified)+len(v.Error)+8*len(v.Baseline)+len(v.Canonical)+len(v.Refresh)+len(v.State))
 	w.Time(v.At)
 	w.Int(int64(v.Status))
 	w.Text(v.ETag)
@@ -120,6 +123,9 @@ func encodeVisit(v *webrace.Visit) []byte {
 		w.Text(v.Instead.Of)
 		w.Text(v.Instead.Before)
 	}
+	if schema > 15 {
+		w.Text(string(v.State))
+	}
 	return w
 }
 
@@ -185,6 +191,9 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 	}
 	if r.schema > 14 {
 		v.Instead = webrace.Instead{Of: r.Text(), Before: r.Text()}
+	}
+	if r.schema > 15 {
+		v.State = []byte(r.Text())
 	}
 	return v, r.done()
 }
