@@ -119,7 +119,8 @@ func (s *Server) command(program string, args ...string) *exec.Cmd {
 		program = filepath.Join(s.bin, program)
 	}
 	c := exec.Command(program, args...)
-	c.Dir, c.Env = s.dir, []string{"LC_ALL=C.UTF-8", "HOME=" + s.dir, "PATH=" + s.bin + ":/usr/bin:/bin", "PGHOST=" + s.host, "PGPORT=" + s.port, "PGUSER=postgres"}
+	// Each session is a process, which takes its memory in large pieces, as that is cheaper on virtual machines.
+	c.Dir, c.Env = s.dir, []string{"MALLOC_TOP_PAD_=4194304", "LC_ALL=C.UTF-8", "HOME=" + s.dir, "PATH=" + s.bin + ":/usr/bin:/bin", "PGHOST=" + s.host, "PGPORT=" + s.port, "PGUSER=postgres"}
 	c.SysProcAttr = attributes()
 	return c
 }
