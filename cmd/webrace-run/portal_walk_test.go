@@ -404,7 +404,8 @@ func (w *portalWalker) button(label string) {
 	w.ok(e.Click(proto.InputMouseButtonLeft, 1))
 }
 
-// preview asks what the interest would bring: with scripts it comes into the page, without it is another.
+// preview asks what the interest would bring: with scripts it comes into the page, and its page after what is stored;
+// without it is another.
 func (w *portalWalker) preview() {
 	w.t.Helper()
 	if !w.scripts {
@@ -412,7 +413,7 @@ func (w *portalWalker) preview() {
 		return
 	}
 	w.button("Show what it would bring")
-	waitFor(w.t, func() bool { return strings.Contains(w.text("#preview"), "What it would bring") }, func() string { return "no preview: " + w.body() })
+	waitFor(w.t, func() bool { return strings.Contains(w.text("#preview"), "You would") }, func() string { return "no preview: " + w.body() })
 }
 
 // await loads a page until it has a text.

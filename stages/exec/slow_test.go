@@ -76,7 +76,6 @@ func TestSlowOrDyingProgramsCostNoItemThatIsGood(t *testing.T) {
 				t.Parallel()
 				s := opened(t, options(mode, func(o *Options) {
 					quick(o)
-					o.Timeout *= 2 // an item that is good has that much time, on a machine that does more than this
 					o.Processes, o.InFlight = c.processes, c.inFlight
 					o.Env["COUNT"] = pipeline.NewSecret(filepath.Join(t.TempDir(), "count"))
 				}))

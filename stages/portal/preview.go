@@ -13,6 +13,8 @@ import (
 // previewPage is what an interest that is being written would bring.
 type previewPage struct {
 	Said     string // why there is nothing to show; empty if there is
+	refused  int    // the status, if it was too often
+	Later    bool   // the page is asked for by another request, when what is stored is shown
 	Page     *Trial // the page now; nil if it could not be had
 	NoPage   string // why not
 	Stored   []foundRow
@@ -33,10 +35,14 @@ const (
 	mostOfStored = 12
 )
 
-var previewsOf = allowance{"previews of", 10, 6 * time.Second} // 10 a minute
+// 10 a minute.
+var (
+	previewsOf = allowance{"previews of", 10, 6 * time.Second}
+	pagesOf    = allowance{"pages of previews of", 10, 6 * time.Second}
+)
 
 // previewInterest shows what an interest would bring, as it is typed: of its page now, and of what is stored. Nothing
-// is stored by it.
+// is stored by it. A script shows first what is stored, which is there at once, and then asks for the page.
 func previewInterest(v *visit, mine control.Owned) error {
 	f, err := v.form()
 	if err != nil {
@@ -54,17 +60,20 @@ func previewInterest(v *visit, mine control.Owned) error {
 	switch {
 	case !f.ok():
 		p.Said, status = text("preview.wrong"), http.StatusUnprocessableEntity
-	default:
-		err := v.tools.limits.pass(v.tools.now(), previewsOf, mine.Owner())
-		if err == nil {
-			err = v.preview(p, mine, u)
-		}
-		var refused *refusal
-		switch {
-		case errors.As(err, &refused):
-			p.Said, status = refused.Error(), refused.status
-		case err != nil:
+	case v.isPart() && v.r.URL.Query().Get("part") == "page":
+		err = v.withReader(p, pagesOf, mine, func(r Reader) error { return v.previewPage(p, r, mine, u) })
+		if err != nil {
 			return err
+		}
+		return v.part("interest", "previewed-page", p)
+	default:
+		p.Later = v.isPart()
+		err := v.withReader(p, previewsOf, mine, func(r Reader) error { return v.preview(p, r, mine, u) })
+		if err != nil {
+			return err
+		}
+		if p.refused != 0 {
+			status = p.refused
 		}
 	}
 	if v.previewed = p; v.isPart() {
@@ -76,18 +85,33 @@ func previewInterest(v *visit, mine control.Owned) error {
 	return v.showForm(mine, status, f, base, nil)
 }
 
-// preview fills in what an interest would bring.
-func (v *visit) preview(p *previewPage, mine control.Owned, u *xmlschema.URD) error {
-	reader, err := v.tools.open()
-	if err != nil {
-		return err
+// withReader passes on a reader, or says in the preview why there is none, or why it must wait.
+func (v *visit) withReader(p *previewPage, of allowance, mine control.Owned, do func(Reader) error) error {
+	err := v.tools.limits.pass(v.tools.now(), of, mine.Owner())
+	var reader Reader
+	if err == nil {
+		reader, err = v.tools.open()
 	}
-	if reader == nil {
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused):
+		p.Said, p.refused = refused.Error(), refused.status
+		return nil
+	case err != nil:
+		return err
+	case reader == nil:
 		p.Said = text("preview.none")
 		return nil
 	}
-	if err := v.previewPage(p, reader, mine, u); err != nil {
-		return err
+	return do(reader)
+}
+
+// preview fills in what an interest would bring.
+func (v *visit) preview(p *previewPage, reader Reader, mine control.Owned, u *xmlschema.URD) error {
+	if !p.Later {
+		if err := v.previewPage(p, reader, mine, u); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(v.r.Context(), rematchTime)
 	defer cancel()

@@ -39,8 +39,12 @@ func TestPreview(t *testing.T) {
 	reader.change = func(t *Trial) { t.Text = Excerpt{} }
 	anna.post("/interests/preview", typed...).wants(t, http.StatusOK, nothing)
 	anna.header.Set("HX-Request", "true")
-	if part := anna.post("/interests/preview", typed...).wants(t, http.StatusOK, "You would be told").body; strings.Contains(part, "<html") {
-		t.Error("a whole page comes as a part")
+	for path, part := range map[string]struct{ has, not string }{
+		"/interests/preview": {"Of all 640", "You would be told:"}, "/interests/preview?part=page": {"You would be told:", "Of all 640"},
+	} {
+		if got := anna.post(path, typed...).wants(t, http.StatusOK, part.has).body; strings.Contains(got, "<html") || strings.Contains(got, part.not) {
+			t.Errorf("%s gives more than its part: %s", path, got)
+		}
 	}
 	anna.header.Del("HX-Request")
 	reader.fail = &FetchError{URL: "https://a.example/news", Status: 404, Err: errors.New("404 Not Found <b>")}
@@ -55,6 +59,12 @@ func TestPreview(t *testing.T) {
 		berta.post("/interests/preview", typed...)
 	}
 	berta.post("/interests/preview", typed...).wants(t, http.StatusTooManyRequests, "too often", "Kept &lt;title&gt;")
+	berta.header.Set("HX-Request", "true")
+	reader.fail = nil
+	for range pagesOf.burst {
+		berta.post("/interests/preview?part=page", typed...).wants(t, http.StatusOK, "You would be told")
+	}
+	berta.post("/interests/preview?part=page", typed...).wants(t, http.StatusOK, "too often")
 }
 
 // Of any page it is said what one's interests have to do with it.
