@@ -181,8 +181,8 @@ type Told struct {
 	Met    bool // the URD's condition was met when the number was looked at last
 }
 
-// MostState is how many bytes of [Visit.State] a visit keeps. A request that leaves more behind fails, with the state as
-// it was.
+// MostState is how many bytes of [Visit.State] a visit keeps. A request that leaves more behind fails, with the state
+// as it was.
 const MostState = 64 << 10
 
 // MostNumbers is of how many URDs a visit remembers numbers.

@@ -42,8 +42,8 @@ const (
 )
 
 // Amplify reads a construct of a megabyte, and one of 128 KiB if that took long or made much, and fails where time or
-// memory grows faster than the document, or takes more than 64 MiB. Read reports whether a limit was reached. With -v it
-// tells what was measured. No other test may run meanwhile.
+// memory grows faster than the document, or takes more than 64 MiB. Read reports whether a limit was reached. With -v
+// it tells what was measured. No other test may run meanwhile.
 func Amplify(t *testing.T, c Construct, read func(body []byte) (over bool)) {
 	t.Helper()
 	body := c.Grow(large)
