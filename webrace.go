@@ -143,7 +143,7 @@ type Document struct {
 	Instead   Instead       // of its request
 	Visit     *Visit        // the last completed visit before this one; nil on the first
 	Outcome   Outcome       // how it was obtained
-	Status    int           // the HTTP status; 304 when not modified, 0 when fresh
+	Status    int           // the HTTP status; 304 when not modified, 0 when fresh, and of what no HTTP server answered
 	Header    http.Header   // as received, but for [UndecodedField]; nil when fresh
 	Origin    netip.Addr    // the address that answered
 	At        time.Time     // when the answer began

@@ -13,7 +13,7 @@ import (
 
 // Explain implements [portal.Reader].
 func (r *portalReader) Explain(ctx context.Context, owner, url string) ([]portal.Explained, error) {
-	url, err := urlnorm.ParseMarked(url)
+	url, err := urlnorm.ParseAddress(url)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 type Base struct {
 	href   string // normalized
 	scheme string // with its colon
-	origin string // scheme, host and port
+	origin string // scheme, host and port; empty for a document that is not of the web
 	path   string // begins with a slash
 	dir    int    // the length of path up to its last slash, inclusive
 	parsed func() *url.Url
@@ -29,9 +29,16 @@ type Base struct {
 	encoding string // of the document, in which queries of its references are written; empty for UTF-8
 }
 
-// NewBase normalizes an absolute URL and makes it a base.
+// NewBase normalizes an absolute URL and makes it a base. So it does with the address of a message ([ParseAddress]),
+// against which absolute URLs alone can be resolved.
 func NewBase(s string) (*Base, error) {
-	s, err := Parse(s)
+	given := s
+	s, err := Parse(given)
+	if errors.Is(err, ErrScheme) && HasAddress(given) {
+		if s, err = ParseAddress(given); err == nil {
+			return &Base{href: s, parsed: func() *url.Url { return nil }}, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +104,9 @@ func (b *Base) Append(dst, ref []byte) ([]byte, error) {
 	ref = trim(ref)
 	if len(ref) > MaxLength {
 		return dst, ErrLength
+	}
+	if b.origin == "" && schemeLength(ref) == 0 {
+		return dst, fmt.Errorf("resolve %.256q against %s: %w: it is not absolute", ref, b.href, ErrInvalid)
 	}
 	switch u, err := b.appendFast(dst, ref); {
 	case err == nil && len(u)-len(dst) <= MaxLength:

@@ -1,9 +1,6 @@
 package urlnorm
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // What a URL shows to a request that is more than a GET is another document than what the GET shows. It is known by
 // the URL with a mark behind it, where a fragment would stand: http://example.org/search#POST-0123456789abcdef0123.
@@ -40,18 +37,4 @@ func IsMarked(address string) bool {
 func isMark(s string) bool {
 	method, digest, ok := strings.Cut(s, "-")
 	return ok && (method == "GET" || method == "POST") && len(digest) == markDigits && strings.Trim(digest, "0123456789abcdef") == ""
-}
-
-// ParseMarked normalizes an absolute URL as [Parse] does, and keeps a mark behind it. It is for addresses that people
-// and commands give; what stands on a page is for Parse.
-func ParseMarked(s string) (string, error) {
-	url, mark := CutMark(s)
-	url, err := Parse(url)
-	if err != nil {
-		return "", err
-	}
-	if url = Marked(url, mark); len(url) > MaxLength {
-		return "", fmt.Errorf("normalize %.64q…: %w", url, ErrLength)
-	}
-	return url, nil
 }

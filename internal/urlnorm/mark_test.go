@@ -18,14 +18,14 @@ func TestAMarkIsKeptBehindAURLAndAFragmentIsNot(t *testing.T) {
 		"http://a.example/b#top#" + post:               "http://a.example/b#" + post,
 		"http://a.example/b#POST-0123456789ABCDEF0123": "http://a.example/b",
 	} {
-		if got, err := ParseMarked(given); got != want || err != nil {
+		if got, err := ParseAddress(given); got != want || err != nil {
 			t.Errorf("%s: %s, %v", given, got, err)
 		}
 	}
 	if u, err := Parse("http://a.example/#" + post); u != "http://a.example/" || err != nil {
 		t.Errorf("what stands on a page keeps a mark: %s, %v", u, err)
 	}
-	if _, err := ParseMarked("http://a.example/" + strings.Repeat("x", MaxLength-20) + "#" + post); err == nil {
+	if _, err := ParseAddress("http://a.example/" + strings.Repeat("x", MaxLength-20) + "#" + post); err == nil {
 		t.Error("it is too long")
 	}
 }
@@ -43,11 +43,11 @@ func FuzzMarks(f *testing.F) {
 		if plain, mark := CutMark(marked); isMark("GET-"+digest) && (plain != url || mark != "GET-"+digest) {
 			t.Fatalf("%q is cut to %q and %q", marked, plain, mark)
 		}
-		once, err := ParseMarked(marked)
+		once, err := ParseAddress(marked)
 		if err != nil {
 			return
 		}
-		if twice, err := ParseMarked(once); twice != once || err != nil {
+		if twice, err := ParseAddress(once); twice != once || err != nil {
 			t.Fatalf("%q becomes %q: %v", once, twice, err)
 		}
 		if Host(once) != Host(url) || Origin(once) != Origin(url) {

@@ -33,9 +33,9 @@ func (o output) untouched() bool { return o.Keep && len(o.Set) == 0 && !o.Body &
 // lostError means that the process was lost while it had an item.
 type lostError struct {
 	err     error
-	alone   bool // it had no other then
+	alone   bool // it had no other then, nor before while the time ran that it took too long for
 	first   bool // nor had it answered one before
-	culprit bool // it had no other, and was given up for the time that it took
+	culprit bool // it was alone, and was given up for the time that it took
 }
 
 func (e *lostError) Error() string { return e.err.Error() }
@@ -136,8 +136,13 @@ func (c *call) finish(lost *lostError) {
 }
 
 // watch lets the time of the oldest call run, from when it became the oldest: a program that works on one
-// item after the other has let it wait until then. p.mu is held.
+// item after the other has let it wait until then. It also takes down since when there is one call alone. p.mu is held.
 func (p *process) watch() {
+	if len(p.calls) != 1 {
+		p.alone = time.Time{}
+	} else if p.alone.IsZero() {
+		p.alone = time.Now()
+	}
 	for len(p.order) > 0 && p.calls[p.order[0]] == nil {
 		p.order = p.order[1:]
 	}
@@ -186,6 +191,9 @@ func (p *process) fail(err error, late uint64) {
 	}
 	p.err = err
 	calls, leaving := p.calls, p.leaving
+	// One that had its time while others were answered may have waited for them, and had the program for an instant.
+	waited := late != 0 && time.Since(p.alone) < time.Duration(p.programs.options.Timeout)
+	alone := len(calls) == 1 && !waited
 	p.calls = make(map[uint64]*call)
 	p.watch()
 	p.mu.Unlock()
@@ -194,7 +202,6 @@ func (p *process) fail(err error, late uint64) {
 	if !leaving && !errors.Is(err, errClosed) {
 		p.programs.loggerAt(p.place).Warn("program lost", "error", err, "items", len(calls))
 	}
-	alone := len(calls) == 1
 	for id, c := range calls {
 		c.finish(&lostError{err: reason, alone: alone, first: alone && !p.answered.Load(), culprit: alone && id == late})
 	}

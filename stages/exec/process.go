@@ -47,6 +47,7 @@ type process struct {
 	last     uint64   // the id that was given last
 	oldest   uint64   // the call whose time runs
 	since    time.Time
+	alone    time.Time // since when there is one call, and no other; zero while there are more, or none
 	deadline *time.Timer
 }
 

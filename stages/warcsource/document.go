@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"strconv"
-	"strings"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/urlnorm"
@@ -19,7 +17,7 @@ func (r *reading) document(rec *warc.Record) (*webrace.Document, error) {
 	if !holdsDocument(rec) {
 		return nil, nil
 	}
-	url, err := urlnorm.ParseMarked(rec.URL())
+	url, err := urlnorm.ParseAddress(rec.URL())
 	if err != nil {
 		return nil, &warc.DamagedError{Reason: err.Error()}
 	}
@@ -35,7 +33,7 @@ func (r *reading) document(rec *warc.Record) (*webrace.Document, error) {
 	if response == nil || err != nil {
 		return nil, err
 	}
-	if !contentcoding.HasDocument(response.Status) {
+	if !response.HasDocument() {
 		r.env.Counter("status_" + strconv.Itoa(response.Status)).Add(1)
 		return nil, nil
 	}
@@ -49,15 +47,14 @@ func (r *reading) document(rec *warc.Record) (*webrace.Document, error) {
 	}, nil
 }
 
-// holdsDocument reports whether a record is of a kind that holds documents of the web.
+// holdsDocument reports whether a record is of a kind that holds documents, and has the address of one.
 func holdsDocument(rec *warc.Record) bool {
 	switch rec.Type {
 	case warc.TypeResponse, warc.TypeResource, warc.TypeRevisit:
 	default:
 		return false
 	}
-	url := strings.ToLower(rec.URL())
-	return strings.HasPrefix(url, "http://") || strings.HasPrefix(url, "https://")
+	return urlnorm.HasAddress(rec.URL())
 }
 
 // response reads what the server answered; nil if that was nothing new, or is not in the archive.

@@ -141,16 +141,17 @@ func TestWhatIsNoDocumentIsPassedOverAndWhatIsBrokenReported(t *testing.T) {
 		record("response", home+"gone", day, "", "HTTP/1.1 404 Not Found\r\n\r\ngone") + record("response", home+"none", day, "", "nothing like HTTP") +
 		record("response", home+"date", "tomorrow", "", "HTTP/1.1 200 OK\r\n\r\nx") + record("response", "http://[/", day, "", "HTTP/1.1 200 OK\r\n\r\nx") +
 		record("resource", home+"resource", day, "Content-Type: text/plain\r\n", "a text") +
+		record("resource", "MID:x@a.example", day, "Content-Type: message/rfc822\r\n", "Subject: x\r\n\r\n") + record("resource", "urn:view:"+home, day, "Content-Type: image/png\r\n", "x") +
 		record("response", home+"digest", day, "WARC-Block-Digest: sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\r\n", "HTTP/1.1 200 OK\r\n\r\nx") +
 		"garbage behind it\r\n" + good + torn[:len(torn)-20]
 	got := read(t, dataDir(t), with(nil, file(t, "a.warc", content)))
-	if want := []string{"resource a text", "good good"}; !slices.Equal(got.said(), want) {
+	if want := []string{"resource a text", "mid:x@a.example Subject: x\r\n\r\n", "good good"}; !slices.Equal(got.said(), want) {
 		t.Errorf("got %q, want %q", got.said(), want)
 	}
 	if len(got.Failures) != 5 {
 		t.Errorf("%d are rejected, want 5: %v", len(got.Failures), got.Failures)
 	}
-	for counter, want := range map[string]int64{"documents": 2, "status_404": 1, "undecodable": 3, "broken": 2} {
+	for counter, want := range map[string]int64{"documents": 3, "status_404": 1, "undecodable": 3, "broken": 2} {
 		if got.Counters[counter] != want {
 			t.Errorf("%s is %d, want %d", counter, got.Counters[counter], want)
 		}

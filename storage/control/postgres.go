@@ -141,7 +141,8 @@ func nameOf(config *pgx.ConnConfig) string {
 	return fmt.Sprintf("postgres://%s@%s/%s", config.User, host, config.Database)
 }
 
-// ready makes the tables, unless they are there, and refuses a database that cannot be used.
+// ready makes the tables, unless they are there, and refuses a database that cannot be used. What is found to be as it
+// has to be is only read, so that who writes nothing opens no connection to write, which is a process of the server.
 func (s *Store) ready(ctx context.Context) error {
 	if err := s.fitServer(ctx); err != nil {
 		return err
@@ -241,16 +242,16 @@ func executeAll(ctx context.Context, tx *sql.Tx, statements string) error {
 // migrateThere brings tables that an earlier program has made to the version that this one knows, whole or not at all.
 // Of several processes one does so, and the others wait for it.
 func (s *Store) migrateThere(ctx context.Context) error {
+	if version, err := s.versionThere(ctx); err != nil || postgresMigrations[version] == "" {
+		return err
+	}
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	version := 0
+	var version int
 	err = tx.QueryRowContext(ctx, "SELECT value FROM counter WHERE name = 'version' FOR UPDATE").Scan(&version)
-	if errors.Is(err, sql.ErrNoRows) { // fitTables says so
-		return nil
-	}
 	for ; err == nil && postgresMigrations[version] != ""; version++ {
 		if err = executeAll(ctx, tx, postgresMigrations[version]); err == nil {
 			_, err = tx.ExecContext(ctx, "UPDATE counter SET value = ? WHERE name = 'version'", version+1)
@@ -265,19 +266,22 @@ func (s *Store) migrateThere(ctx context.Context) error {
 	return err
 }
 
+// versionThere returns the version of the tables.
+func (s *Store) versionThere(ctx context.Context) (version int, err error) {
+	err = s.readers.QueryRowContext(ctx, "SELECT value FROM counter WHERE name = 'version'").Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fmt.Errorf("its schema %s has a table counter of something else: give webrace a database of its own, createdb webrace", schemaName)
+	}
+	return version, err
+}
+
 // fitTables refuses tables that this program does not know.
 func (s *Store) fitTables(ctx context.Context) error {
-	var version int
-	err := s.readers.QueryRowContext(ctx, "SELECT value FROM counter WHERE name = 'version'").Scan(&version)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return fmt.Errorf("its schema %s has a table counter of something else: give webrace a database of its own, createdb webrace", schemaName)
-	case err != nil:
-		return err
-	case version != len(migrations):
-		return fmt.Errorf("it has tables of version %d, and this program knows version %d: use the program that made them, or a newer one", version, len(migrations))
+	version, err := s.versionThere(ctx)
+	if err == nil && version != len(migrations) {
+		err = fmt.Errorf("it has tables of version %d, and this program knows version %d: use the program that made them, or a newer one", version, len(migrations))
 	}
-	return nil
+	return err
 }
 
 // fitKey refuses a key file that is not the one which the secrets are encrypted under.

@@ -44,7 +44,12 @@ func (p *postgres) giveBack(m *mark) {
 
 // forgetMarks removes the marks of stores that are not open any more, and of those that have written nothing for long.
 func (s *Store) forgetMarks(ctx context.Context) error {
-	_, err := s.writer.ExecContext(ctx, "DELETE FROM mark WHERE time < clock_timestamp() - INTERVAL '1 day'")
+	var any bool
+	err := s.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM mark WHERE time < clock_timestamp() - INTERVAL '1 day')").Scan(&any)
+	if err != nil || !any {
+		return err
+	}
+	_, err = s.writer.ExecContext(ctx, "DELETE FROM mark WHERE time < clock_timestamp() - INTERVAL '1 day'")
 	return err
 }
 

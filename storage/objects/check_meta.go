@@ -98,7 +98,7 @@ func (c *commit) writeAgain(e *entry, key []byte, m moved) (err error) {
 	return err
 }
 
-// metaOf makes a metadata record for a version of its compressed response or revisit record.
+// metaOf makes a metadata record for a version of its compressed record.
 func (s *Store) metaOf(e *entry, raw []byte) ([]byte, error) {
 	content, err := inflate(raw, e.Size+4<<10)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Store) metaOf(e *entry, raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, header, _, err := splitResponse(r.block)
+	h, err := r.held()
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (s *Store) metaOf(e *entry, raw []byte) ([]byte, error) {
 		links = nil // they are lost too
 	}
 	origin, _ := netip.ParseAddr(r.fields["warc-ip-address"])
-	d := &webrace.Document{URL: e.URL, Header: header, Origin: origin, Links: links}
+	d := &webrace.Document{URL: e.URL, Header: h.header, Origin: origin, Links: links}
 	var out bytes.Buffer
 	c := s.compressor(s.compression())
 	defer s.release(c)

@@ -130,7 +130,7 @@ func (c *check) ownRecord(e *entry) error {
 	if err != nil {
 		return err
 	}
-	if kind := r.fields["warc-type"]; kind != typeRevisit && kind != typeResponse {
+	if kind := r.fields["warc-type"]; !isOfVersion(kind) {
 		return fmt.Errorf("%w: a %s record is there", ErrCorrupt, kind)
 	}
 	return nil
@@ -174,20 +174,23 @@ func (c *check) body(e *entry) error {
 		err = fmt.Errorf("%w: body is missing", ErrCorrupt)
 	}
 	if err == nil {
-		err = c.responseAt(p.record, e.Digest)
+		err = c.bodyAt(p.record, e.Digest)
 	}
 	c.bodies.Add(string(e.Digest[:]), err)
 	return err
 }
 
-// responseAt verifies that a record holds a body.
-func (c *check) responseAt(at location, digest webrace.Digest) error {
-	r, err := c.record(at, map[string]string{"warc-type": typeResponse, "warc-payload-digest": formatDigest(digest)})
+// bodyAt verifies that a record holds a body.
+func (c *check) bodyAt(at location, digest webrace.Digest) error {
+	r, err := c.record(at, map[string]string{"warc-payload-digest": formatDigest(digest)})
+	if err == nil && !holdsBody(r.fields["warc-type"]) {
+		err = fmt.Errorf("%w: a %s record is there", ErrCorrupt, r.fields["warc-type"])
+	}
 	if err != nil || !c.deep {
 		return err
 	}
-	_, _, body, err := splitResponse(r.block)
-	if err == nil && sha256.Sum256(body) != digest {
+	h, err := r.held()
+	if err == nil && sha256.Sum256(h.body) != digest {
 		err = fmt.Errorf("%w: body has another digest", ErrCorrupt)
 	}
 	return err
@@ -195,7 +198,7 @@ func (c *check) responseAt(at location, digest webrace.Digest) error {
 
 // payloadOf makes the index's entry of a body from the record of a version, if that holds it.
 func (c *check) payloadOf(e *entry) (*payload, error) {
-	if err := c.responseAt(e.record, e.Digest); err != nil {
+	if err := c.bodyAt(e.record, e.Digest); err != nil {
 		return nil, err
 	}
 	r, err := c.record(e.record, nil)

@@ -323,6 +323,9 @@ func (c *commit) setEntry(key []byte, e *entry) {
 	if e.shotLength > 0 {
 		c.need(formatScreenshots)
 	}
+	if e.Status == 0 {
+		c.need(formatResources)
+	}
 	c.set(key, encodeEntry(e))
 }
 

@@ -56,7 +56,7 @@ func (s *Store) NewExport(out io.Writer, name string) (*Export, error) {
 	return e, e.flush()
 }
 
-// Write appends the records of a version: its response, or a revisit, its screenshot and its meta-info.
+// Write appends the records of a version: its response, or resource, or a revisit, its screenshot and its meta-info.
 func (e *Export) Write(v Version) (Exported, error) {
 	written, err := e.write(v)
 	if err != nil {
@@ -82,19 +82,16 @@ func (e *Export) write(v Version) (Exported, error) {
 	}
 	number, view := [2]string{versionField, strconv.Itoa(v.Number)}, [2]string{viewField, v.Secret}
 	response := &record{
-		kind: typeResponse, id: newRecordID(), date: v.FetchedAt, content: contentHTTP,
-		head: responseHead(v.Status, header, len(body)), body: body,
+		id: newRecordID(), date: v.FetchedAt,
 		fields: [][2]string{
 			{"WARC-Target-URI", v.URL}, {"WARC-IP-Address", meta.IP}, {"WARC-Payload-Digest", formatDigest(v.Digest)},
 			{"WARC-Identified-Payload-Type", identifiedType(&v, header)}, number, view,
 		},
 	}
-	if v.Truncated {
-		response.fields = append(response.fields, [2]string{"WARC-Truncated", string(webrace.TruncationOf(header))})
-	}
+	response.hold(&v, header, body)
 	held, revisit := e.bodies.Get(string(v.Digest[:]))
 	if revisit {
-		makeRevisit(response, held)
+		response.refer(held)
 	} else {
 		e.bodies.Add(string(v.Digest[:]), &payload{id: response.id, date: v.FetchedAt, url: v.URL})
 	}
@@ -142,7 +139,7 @@ func (e *Export) WriteAnswer(a Answer) (Exported, error) {
 // alone.
 func (e *Export) request(address string, at time.Time, response recordID) {
 	u, err := url.Parse(address)
-	if err != nil || urlnorm.IsMarked(address) {
+	if err != nil || u.Host == "" || urlnorm.IsMarked(address) {
 		return
 	}
 	e.compress.append(&e.buffer, &record{

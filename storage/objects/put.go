@@ -146,11 +146,15 @@ func checkDocument(d *webrace.Document) error {
 	if d.Outcome != webrace.Fetched && d.Outcome != "" {
 		return fmt.Errorf("only what was fetched can be stored, not what was %s", d.Outcome)
 	}
-	if d.Status < 100 || d.Status > 999 {
-		return fmt.Errorf("%d is not an HTTP status", d.Status)
-	}
 	if d.URL == "" || len(d.URL) > maxURL {
 		return fmt.Errorf("a URL has 1 to %d bytes", maxURL)
+	}
+	if d.Status == 0 {
+		if err := checkResource(d.URL); err != nil {
+			return err
+		}
+	} else if d.Status < 100 || d.Status > 999 {
+		return fmt.Errorf("%d is not an HTTP status", d.Status)
 	}
 	if len(d.Secret) > maxSecret || strings.ContainsFunc(d.Secret, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return fmt.Errorf("credentials have a name of up to %d bytes without spaces and control characters", maxSecret)
@@ -206,14 +210,13 @@ func (s *Store) held(digest webrace.Digest) (*payload, error) {
 	return &held, nil
 }
 
-// writeRecords makes the records of a new version: its response, or a revisit record when its body is
+// writeRecords makes the records of a new version: its response, or resource, or a revisit record when its body is
 // held already, its screenshot and its meta-info.
 func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 	v := &w.version
 	meta := encodeMeta(d, v)
 	response := &record{
-		kind: typeResponse, id: newRecordID(), date: v.FetchedAt, content: contentHTTP,
-		head: responseHead(d.Status, d.Header, len(d.Body)), body: d.Body,
+		id: newRecordID(), date: v.FetchedAt,
 		fields: [][2]string{
 			{"WARC-Target-URI", v.URL},
 			{"WARC-IP-Address", formatAddr(d.Origin)},
@@ -226,14 +229,12 @@ func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 			{languageField, cleanValue(v.Language)},
 		},
 	}
-	if d.Truncated {
-		response.fields = append(response.fields, [2]string{"WARC-Truncated", string(webrace.TruncationOf(d.Header))})
-	}
+	response.hold(v, d.Header, d.Body)
 	if held == nil {
 		w.payload = &payload{size: v.Size, id: response.id, date: v.FetchedAt, url: v.URL}
 	} else {
 		w.reused = held
-		makeRevisit(response, held)
+		response.refer(held)
 	}
 	w.links = encodeLinks(d.Links)
 	w.buffer = s.buffers.Get().(*bytes.Buffer)
@@ -262,17 +263,6 @@ func metaRecord(v *Version, xml []byte, response string) *record {
 			{viewField, v.Secret},
 		},
 	}
-}
-
-// makeRevisit turns a response into the record of the same response without its body.
-func makeRevisit(r *record, held *payload) {
-	r.kind, r.body = typeRevisit, nil
-	r.fields = append(r.fields,
-		[2]string{"WARC-Profile", identicalPayload},
-		[2]string{"WARC-Refers-To", held.id.String()},
-		[2]string{"WARC-Refers-To-Target-URI", held.url},
-		[2]string{"WARC-Refers-To-Date", formatDate(held.date)},
-		[2]string{"WARC-Block-Digest", blockDigest(r.head)})
 }
 
 func formatAddr(a netip.Addr) string {

@@ -305,10 +305,11 @@ func (s *Store) body(v Version) ([]byte, http.Header, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	_, header, body, err := splitResponse(own.block)
+	h, err := own.held()
 	if err != nil {
 		return nil, nil, err
 	}
+	body := h.body
 	if own.fields["warc-type"] == typeRevisit {
 		if body, err = s.payloadBody(&e); err != nil {
 			return nil, nil, err
@@ -317,7 +318,7 @@ func (s *Store) body(v Version) ([]byte, http.Header, error) {
 	if own.fields["warc-payload-digest"] != formatDigest(e.Digest) || int64(len(body)) != e.Size {
 		return nil, nil, fmt.Errorf("%w: another document is stored there", ErrCorrupt)
 	}
-	return body, header, nil
+	return body, h.header, nil
 }
 
 // payloadBody reads the body that a revisit record stands for.
@@ -336,8 +337,8 @@ func (s *Store) payloadBody(e *entry) ([]byte, error) {
 	if first.fields["warc-payload-digest"] != formatDigest(e.Digest) {
 		return nil, fmt.Errorf("%w: another body is stored there", ErrCorrupt)
 	}
-	_, _, body, err := splitResponse(first.block)
-	return body, err
+	h, err := first.held()
+	return h.body, err
 }
 
 // whereItIs reads records of the index's entries. If it fails and records moved meanwhile, it tries again:

@@ -17,7 +17,7 @@ import (
 // salvaged is a version whose records were found in a segment.
 type salvaged struct {
 	entry
-	payload *payload // of a response record; nil for a revisit
+	payload *payload // of a record that holds the body; nil for a revisit
 	links   []string
 	former  string // the URL of the versions before, if it is the first at its own
 	torn    bool   // the meta-info is damaged
@@ -32,33 +32,26 @@ func parseDigest(text string) (d webrace.Digest, err error) {
 	return webrace.Digest(sum), nil
 }
 
-// versionOf makes a version of its response or revisit record. What older releases did not write there is taken from
+// versionOf makes a version of its response, resource or revisit record. What older releases did not write there is taken from
 // the HTTP header.
 func versionOf(r *scanned) (*salvaged, error) {
 	f := r.fields
 	kind := f["warc-type"]
-	if kind != typeResponse && kind != typeRevisit {
+	if !isOfVersion(kind) {
 		return nil, fmt.Errorf("%w: a %s record is no version", ErrCorrupt, kind)
 	}
 	digest, err1 := parseDigest(f["warc-payload-digest"])
 	number, err2 := strconv.ParseUint(f[strings.ToLower(versionField)], 10, 31)
 	date, err3 := time.Parse(time.RFC3339Nano, f["warc-date"])
-	status, header, body, err4 := splitResponse(r.block)
+	h, err4 := r.held()
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	size := int64(len(body))
-	if kind == typeRevisit {
-		var err error
-		if size, err = strconv.ParseInt(header.Get("Content-Length"), 10, 63); err != nil || size < 0 {
-			return nil, fmt.Errorf("%w: revisit of a body of %.20q bytes", ErrCorrupt, header.Get("Content-Length"))
-		}
-	}
-	_, parameters, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	_, parameters, _ := mime.ParseMediaType(h.header.Get("Content-Type"))
 	s := &salvaged{entry: entry{record: r.at, Version: Version{
-		URL: f["warc-target-uri"], Secret: f[strings.ToLower(viewField)], Number: int(number), Digest: digest, Status: status,
+		URL: f["warc-target-uri"], Secret: f[strings.ToLower(viewField)], Number: int(number), Digest: digest, Status: h.status,
 		MediaType: f["warc-identified-payload-type"], Charset: fieldOr(f, charsetField, parameters["charset"]),
-		Language: fieldOr(f, languageField, header.Get("Content-Language")), Size: size,
+		Language: fieldOr(f, languageField, h.header.Get("Content-Language")), Size: h.size,
 		FetchedAt: date.UTC(), ValidatedAt: date.UTC(), Truncated: f["warc-truncated"] != "",
 	}}}
 	s.former = f[strings.ToLower(formerField)]
@@ -69,7 +62,7 @@ func versionOf(r *scanned) (*salvaged, error) {
 		return s, nil
 	}
 	id, err := parseRecordID(f["warc-record-id"])
-	s.payload = &payload{record: r.at, size: size, id: id, date: s.FetchedAt, url: s.URL}
+	s.payload = &payload{record: r.at, size: h.size, id: id, date: s.FetchedAt, url: s.URL}
 	return s, err
 }
 

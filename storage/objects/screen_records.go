@@ -31,10 +31,10 @@ type expected struct {
 type recordKind uint8
 
 const (
-	ofVersion recordKind = iota // a response or revisit
+	ofVersion recordKind = iota // a response, resource or revisit
 	ofShot
 	ofMeta
-	ofBody // the response that holds a body
+	ofBody // the response or resource that holds a body
 )
 
 // joinRecords joins the index with the segments, each of which is read once, from its beginning to its end.
@@ -276,14 +276,14 @@ func (v *verifier) record(compressed []byte, all []expected) {
 func (v *verifier) is(e expected, h *said) bool {
 	switch e.kind {
 	case ofVersion:
-		return (h.kind == typeResponse || h.kind == typeRevisit) && v.sum(h.url, h.version, h.view, h.digest) == e.sum
+		return isOfVersion(h.kind) && v.sum(h.url, h.version, h.view, h.digest) == e.sum
 	case ofShot:
 		page, _, ok := ScreenshotOf(h.url)
 		return ok && h.kind == typeResource && v.sum(page, h.version, h.view) == e.sum
 	case ofMeta:
 		return h.kind == typeMetadata && v.sum(h.url, h.version, h.view) == e.sum
 	}
-	return h.kind == typeResponse && v.sum(h.digest) == e.sum
+	return holdsBody(h.kind) && v.sum(h.digest) == e.sum
 }
 
 // deeply reports whether the block of a record is what it is to be.
@@ -295,7 +295,10 @@ func (v *verifier) deeply(e expected, h *said, block []byte) bool {
 		_, err := decodeMeta(block)
 		return err == nil
 	case ofBody:
-		_, _, body, err := splitResponse(block)
+		body, err := block, error(nil)
+		if h.kind == typeResponse {
+			_, _, body, err = splitResponse(block)
+		}
 		return err == nil && sha256.Sum256(body) == v.bodies[e.body]
 	}
 	return true

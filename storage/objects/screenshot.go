@@ -17,8 +17,6 @@ import (
 // ErrNoScreenshot means that a version was stored without a screenshot.
 var ErrNoScreenshot = errors.New("no screenshot is stored with it")
 
-const typeResource = "resource"
-
 // What stands before the URL of a page in that of its screenshot, as browsertrix writes it and players read it.
 const (
 	ofView  = "urn:view:"     // what is seen of the page before it is scrolled

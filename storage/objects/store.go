@@ -18,7 +18,8 @@ import (
 
 // format is the version of the directory's layout; see [Open]. A store has the first that knows all that is in it.
 const (
-	format            = formatScreenshots
+	format            = formatResources
+	formatResources   = 5
 	formatScreenshots = 4
 	formatZstd        = 3
 	formatGzip        = 2

@@ -22,6 +22,7 @@ const (
 
 	typeInfo     = "warcinfo"
 	typeResponse = "response"
+	typeResource = "resource"
 	typeRevisit  = "revisit"
 	typeMetadata = "metadata"
 	typeRequest  = "request"

@@ -84,9 +84,9 @@ func hinting(err, sentinel error, hint string) error {
 
 // normal returns a URL as it is written in the stores.
 func normal(url string) (string, error) {
-	normalized, err := urlnorm.ParseMarked(url)
+	normalized, err := urlnorm.ParseAddress(url)
 	if err != nil {
-		return "", cli.Wrongf("%q is no http or https URL: write it in full, as https://example.org/", url)
+		return "", cli.Wrongf("%q is no address of a document: write it in full, as https://example.org/ or mid:ID@example.org", url)
 	}
 	return normalized, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/objects/warc"
 )
 
@@ -143,9 +144,8 @@ func (im *importer) note(file int32, rec *warc.Record) {
 	if im.noteScreenshot(file, rec) {
 		return
 	}
-	url := strings.ToLower(rec.URL())
-	if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
-		im.left["what is not of the web"]++
+	if !urlnorm.HasAddress(rec.URL()) {
+		im.left["records of other schemes than http, https, mid and ni"]++
 		return
 	}
 	at, err := rec.Date()

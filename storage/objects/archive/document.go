@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/objects/warc"
@@ -16,7 +15,7 @@ import (
 // document makes of a record what is to be stored; nil when nothing is, because it is not to be or, with
 // a reason, because it cannot be. The error is of reading a file.
 func (im *importer) document(rec *warc.Record, c capture) (d *webrace.Document, reason string, err error) {
-	url, err := urlnorm.ParseMarked(rec.URL())
+	url, err := urlnorm.ParseAddress(rec.URL())
 	if err != nil {
 		return nil, err.Error(), nil
 	}
@@ -33,7 +32,7 @@ func (im *importer) document(rec *warc.Record, c capture) (d *webrace.Document, 
 	if err != nil {
 		return nil, "", err
 	}
-	if !contentcoding.HasDocument(r.Status) {
+	if !r.HasDocument() {
 		im.left[fmt.Sprintf("answers of status %d", r.Status)]++
 		return nil, "", nil
 	}
@@ -95,7 +94,7 @@ func (im *importer) original(rec *warc.Record, c capture) (*warc.Response, error
 		}
 	}
 	url, at := strings.Trim(rec.Field("WARC-Refers-To-Target-URI"), "<>"), rec.Field("WARC-Refers-To-Date")
-	if normalized, err := urlnorm.ParseMarked(url); err == nil {
+	if normalized, err := urlnorm.ParseAddress(url); err == nil {
 		url = normalized
 	}
 	if r, err := im.writer.stored(url, at); r != nil || err != nil {

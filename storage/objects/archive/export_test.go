@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -301,6 +302,43 @@ func TestTruncationKeepsItsCause(t *testing.T) {
 			if !found || why != want {
 				t.Errorf("%s was truncated by %q, and is by %q", url, said, why)
 			}
+		}
+	}
+}
+
+// TestWhatIsNotOfTheWebIsExportedAndImportedEqual does so with messages, of which two have the same text.
+func TestWhatIsNotOfTheWebIsExportedAndImportedEqual(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	urls := []string{"mid:1@a.example", "mid:2@a.example", "mid:3%2F4@a.example"}
+	for i, body := range []string{"Subject: one\r\n\r\none", "Subject: two\r\n\r\ntwo", "Subject: one\r\n\r\none"} {
+		done := make(chan error, 1)
+		_, err := s.Put(&webrace.Document{URL: urls[i], Outcome: webrace.Fetched, MediaType: "message/rfc822", Charset: "utf-8",
+			Body: []byte(body), At: time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)}, func(err error) { done <- err })
+		if err := cmp.Or(err, <-done); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	if n, err := WriteWARC(t.Context(), s, &out, "x.warc.gz", Selection{}); err != nil || n != len(urls) {
+		t.Fatal(n, err)
+	}
+	want := []string{"warcinfo", "resource", "metadata", "resource", "metadata", "revisit", "metadata"}
+	if kinds := strict(t, out.Bytes()); !slices.Equal(kinds, want) {
+		t.Errorf("records %v", kinds)
+	}
+	back := openStore(t)
+	if got, skipped := imported(t, back, file(t, out.String())); got.Versions != len(urls) || len(skipped) != 0 {
+		t.Fatalf("%+v, %v", got, skipped)
+	}
+	for _, url := range urls {
+		v, err := back.Latest(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := describe(t, s, url), describe(t, back, url)
+		if !slices.Equal(a, b) || v.Status != 0 || v.MediaType != "message/rfc822" {
+			t.Errorf("%s was\n%q\nand is\n%q, %+v", url, a, b, v)
 		}
 	}
 }

@@ -191,7 +191,7 @@ func TestWhatIsNoDocumentIsLeftOutAndWhatIsDamagedReported(t *testing.T) {
 	if got.Documents != 4 || got.Versions != 4 || got.Skipped != 9 || len(skipped) != 9 {
 		t.Errorf("imported %+v; skipped %q", got, skipped)
 	}
-	left := map[string]int{"warcinfo records": 1, "request records": 1, "metadata records": 1, "what is not of the web": 1,
+	left := map[string]int{"warcinfo records": 1, "request records": 1, "metadata records": 1, "records of other schemes than http, https, mid and ni": 1,
 		"answers of status 404": 1, "answers of status 301": 1, "pages that ask not to be indexed": 1}
 	for what, n := range left {
 		if got.Left[what] != n {

@@ -30,7 +30,7 @@ func TestScreenshotsOfOtherProgramsComeWithTheirPages(t *testing.T) {
 		page(other+"x", "2026-01-01T00:00:00Z", "four")
 	s := openStore(t)
 	got, skipped := imported(t, s, file(t, zipped(shots)), file(t, pages))
-	left := map[string]int{"further screenshots, and those of no document": 3, "what is not of the web": 1, "screenshots that are too large or no PNG": 1}
+	left := map[string]int{"further screenshots, and those of no document": 3, "records of other schemes than http, https, mid and ni": 1, "screenshots that are too large or no PNG": 1}
 	if got.Versions != 4 || len(skipped) > 0 || !maps.Equal(got.Left, left) {
 		t.Errorf("%+v, %q", got, skipped)
 	}

@@ -14,11 +14,12 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/contentcoding"
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
-// Response is what a server answered, decoded.
+// Response is what a server answered, decoded, or what is stored beside such.
 type Response struct {
-	Status    int
+	Status    int         // 0 for what no HTTP server answered
 	Header    http.Header // as received, with [webrace.SetTruncation]
 	MediaType string      // where the header has none
 	Body      []byte      // empty if the status means that there is no document
@@ -39,9 +40,16 @@ func (r *Record) Origin() netip.Addr {
 	return addr.WithZone("")
 }
 
-// Resource reads a record that holds a body alone, at most so much of it.
+// HasDocument reports whether it carries a document in full.
+func (r *Response) HasDocument() bool { return r.Status == 0 || contentcoding.HasDocument(r.Status) }
+
+// Resource reads a record that holds a body alone, at most so much of it. What has the address of a page stands for what
+// a server would answer.
 func (rec *Record) Resource(limit int) (*Response, error) {
-	r := &Response{Status: http.StatusOK, Header: http.Header{}, Origin: rec.Origin()}
+	r := &Response{Header: http.Header{}, Origin: rec.Origin()}
+	if scheme, _, _ := urlnorm.CutScheme(strings.ToLower(rec.URL())); scheme == "http" || scheme == "https" {
+		r.Status = http.StatusOK
+	}
 	if t := rec.Field("Content-Type"); t != "" {
 		r.Header.Set("Content-Type", t)
 	}
@@ -78,7 +86,7 @@ func (rec *Record) Response(limit int) (*Response, error) {
 	r.Origin = rec.Origin()
 	rec.truncation(r)
 	r.MediaType = rec.Field("WARC-Identified-Payload-Type")
-	if !contentcoding.HasDocument(r.Status) {
+	if !r.HasDocument() {
 		return r, nil
 	}
 	return r, r.readBody(in, limit)
