@@ -10,16 +10,16 @@ import (
 )
 
 // Not every document is on the web. A message is known by the ID that its writer gave it, wherever it lies, and by its
-// bytes if it has none: in two mailboxes, and after it was moved, it is the same document. Such addresses are nothing that
-// could be fetched; no page can link to such a document, since [Parse] refuses them.
+// bytes if it has none: in two mailboxes, and after it was moved, it is the same document. Such addresses are nothing
+// that could be fetched; no page can link to such a document, since [Parse] refuses them.
 
 const (
-	messageScheme = "mid:"            // RFC 2392
+	messageScheme = "mid:"           // RFC 2392
 	digestScheme  = "ni:///sha-256;" // RFC 6920: by no authority, and in full
 )
 
-// OfMessage returns the address of the message with an ID, which stands in angle brackets or not. One that has no ID, or
-// has one that cannot be an address, is known by its bytes: see [OfBytes].
+// OfMessage returns the address of the message with an ID, which stands in angle brackets or not. One that has no ID,
+// or has one that cannot be an address, is known by its bytes: see [OfBytes].
 func OfMessage(id string) (string, error) {
 	id = strings.TrimSpace(id)
 	if inner, ok := strings.CutPrefix(id, "<"); ok {
@@ -69,9 +69,9 @@ func escapeMessageID(id string) string {
 	return b.String()
 }
 
-// ParseAddress normalizes the address of a document: a URL, as [Parse] does, with a mark behind it if it has one, or what
-// [OfMessage] and [OfBytes] give. It is for addresses that people, commands and archives give; what stands on a page is
-// for Parse.
+// ParseAddress normalizes the address of a document: a URL, as [Parse] does, with a mark behind it if it has one, or
+// what [OfMessage] and [OfBytes] give. It is for addresses that people, commands and archives give; what stands on a
+// page is for Parse.
 func ParseAddress(s string) (string, error) {
 	if len(s) > MaxLength {
 		return "", fmt.Errorf("parse %.64q…: %w", s, ErrLength)

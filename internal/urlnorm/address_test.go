@@ -110,8 +110,8 @@ func TestAMessageLinksToTheWeb(t *testing.T) {
 	}
 }
 
-// An address is its own normal form, has nothing that a file of lines would break at, is of no host, and has the ID that it
-// was made of.
+// An address is its own normal form, has nothing that a file of lines would break at, is of no host, and has the ID
+// that it was made of.
 func FuzzAddresses(f *testing.F) {
 	for _, text := range []string{"a@b", "<a>", "a/b#c?d%20%", "mid:%41@b", "ni:///sha-256;", "\x00\xff é", "http://a.example/#" + post} {
 		f.Add(text)

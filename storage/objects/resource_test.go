@@ -18,8 +18,9 @@ func mail(url, body string) *webrace.Document {
 	}
 }
 
-// TestWhatNoServerAnsweredIsAResource stores messages, of which one is shorter than it was, and one is in two mailboxes,
-// and reads them back: from the store, when its index has been lost, when it was compressed anew, and by another library.
+// TestWhatNoServerAnsweredIsAResource stores messages, of which one is shorter than it was, and one is in two
+// mailboxes, and reads them back: from the store, when its index has been lost, when it was compressed anew, and by
+// another library.
 func TestWhatNoServerAnsweredIsAResource(t *testing.T) {
 	t.Parallel()
 	eachCompression(t, func(t *testing.T, c Compression) {

@@ -32,8 +32,8 @@ func parseDigest(text string) (d webrace.Digest, err error) {
 	return webrace.Digest(sum), nil
 }
 
-// versionOf makes a version of its response, resource or revisit record. What older releases did not write there is taken from
-// the HTTP header.
+// versionOf makes a version of its response, resource or revisit record. What older releases did not write there is
+// taken from the HTTP header.
 func versionOf(r *scanned) (*salvaged, error) {
 	f := r.fields
 	kind := f["warc-type"]

@@ -43,8 +43,8 @@ func (r *Record) Origin() netip.Addr {
 // HasDocument reports whether it carries a document in full.
 func (r *Response) HasDocument() bool { return r.Status == 0 || contentcoding.HasDocument(r.Status) }
 
-// Resource reads a record that holds a body alone, at most so much of it. What has the address of a page stands for what
-// a server would answer.
+// Resource reads a record that holds a body alone, at most so much of it. What has the address of a page stands for
+// what a server would answer.
 func (rec *Record) Resource(limit int) (*Response, error) {
 	r := &Response{Header: http.Header{}, Origin: rec.Origin()}
 	if scheme, _, _ := urlnorm.CutScheme(strings.ToLower(rec.URL())); scheme == "http" || scheme == "https" {
