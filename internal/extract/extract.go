@@ -36,8 +36,9 @@ import (
 // and JSON that is sent as a page or as plain text is JSON; at 3, the parts that a page repeats are entries, and a part
 // and its link are apart; at 4, what begins in noscript ends with it, parts of a page that came late are shown, as
 // shadow roots are, and two links beside each other are two words; at 5, entries of feeds are known by their links
-// however they are spelt, and events of calendars by their content.
-const Revision = 5
+// however they are spelt, and events of calendars by their content; at 6, who a message is from is text, and so are the
+// names of its files.
+const Revision = 6
 
 // DefaultMaxLinks is how many different links a document may have if [Options] sets no other number.
 const DefaultMaxLinks = 10_000

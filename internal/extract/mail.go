@@ -26,8 +26,9 @@ func isMail(mediaType string) bool {
 	return mediaType == "message/rfc822" || mediaType == "message/global" || strings.HasPrefix(mediaType, "multipart/")
 }
 
-// mail reads a message, or a body of parts as a server sends it. The subject is the title; then follow the
-// parts of plain text and HTML. What is no mail, whatever it was sent as, is read as plain text.
+// mail reads a message, or a body of parts as a server sends it. The subject is the title; then follow who it is from,
+// the parts of plain text and HTML, and the names of those that are files. What is no mail, whatever it was sent as, is
+// read as plain text.
 func (x *extraction) mail(body []byte, contentType string) {
 	m := message{extraction: x, parts: mailParts}
 	m.entity(mailHeader{ContentType: contentType}, body, 0)
@@ -45,12 +46,14 @@ func (m *message) entity(h mailHeader, body []byte, depth int) {
 	}
 	media := mediatype.Of(h.ContentType)
 	body = decodeTransfer(body, h.TransferEncoding)
+	m.block([]byte(h.fileName()), webrace.FieldBody)
 	switch {
 	case strings.HasPrefix(media, "multipart/"):
 		m.multipart(media, h.ContentType, body, depth)
 	case isMail(media):
 		h, body := splitMail(body)
 		m.subject(h.Subject)
+		m.senders(h)
 		m.entity(h, body, depth+1)
 	case media == "" || media == "text/plain":
 		m.plainPart(body, h.ContentType)
@@ -98,6 +101,13 @@ func (m *message) subject(subject string) {
 		m.block(text, webrace.FieldTitle)
 	} else {
 		m.block(text, webrace.FieldHeading)
+	}
+}
+
+// senders makes blocks of who a message is from: what people look for, and what it is not about.
+func (m *message) senders(h mailHeader) {
+	for _, field := range []string{h.From, h.ReplyTo, h.List} {
+		m.block([]byte(strings.Join(strings.Fields(strings.ReplaceAll(field, "\x00", "")), " ")), webrace.FieldNavigation)
 	}
 }
 

@@ -20,6 +20,11 @@ type mailHeader struct {
 	ContentType      string
 	TransferEncoding string
 	Language         string // Content-Language
+	From, ReplyTo    string // decoded, in valid UTF-8
+	List             string // List-Id (RFC 2919), so, too
+	Disposition      string // Content-Disposition
+	ID, References   string // of messages, as they were sent
+	Date             string
 }
 
 // longestField is how many bytes of a field are kept. Gigantic ones have no meaning, but cost time.
@@ -28,7 +33,7 @@ const longestField = 16 << 10
 // splitMail returns the header and the body of a message or part. The header ends at an empty line, or before a
 // line that can be none of a header; so what has no header at all is all body.
 func splitMail(message []byte) (h mailHeader, body []byte) {
-	var fields [4][]byte
+	var fields mailFields
 	var field *[]byte // what a folded line goes on with; nil if that does not matter
 	begun := false
 	rest := message
@@ -71,11 +76,31 @@ func addToField(field *[]byte, line []byte) {
 	*field = append(*field, line...)
 }
 
-var mailFields = [4]string{"subject", "content-type", "content-transfer-encoding", "content-language"}
+// Those fields of a header that matter.
+const (
+	fieldSubject = iota
+	fieldContentType
+	fieldTransferEncoding
+	fieldLanguage
+	fieldFrom
+	fieldReplyTo
+	fieldList
+	fieldDisposition
+	fieldID
+	fieldReferences
+	fieldDate
+	countOfFields
+)
+
+var mailFieldNames = [countOfFields]string{"subject", "content-type", "content-transfer-encoding", "content-language", "from", "reply-to", "list-id",
+	"content-disposition", "message-id", "references", "date"}
+
+// mailFields are the values of those fields; nil of one that is not there.
+type mailFields [countOfFields][]byte
 
 // mailField returns which of the fields that matter this is, -1 if it is none.
 func mailField(name []byte) int {
-	for i, n := range mailFields {
+	for i, n := range mailFieldNames {
 		if len(n) == len(name) && strings.EqualFold(n, string(name)) {
 			return i
 		}
@@ -83,8 +108,12 @@ func mailField(name []byte) int {
 	return -1
 }
 
-func newMailHeader(fields [4][]byte) mailHeader {
-	return mailHeader{Subject: mailText(fields[0]), ContentType: string(fields[1]), TransferEncoding: string(fields[2]), Language: string(fields[3])}
+func newMailHeader(fields mailFields) mailHeader {
+	return mailHeader{
+		Subject: mailText(fields[fieldSubject]), ContentType: string(fields[fieldContentType]), TransferEncoding: string(fields[fieldTransferEncoding]),
+		Language: string(fields[fieldLanguage]), From: mailText(fields[fieldFrom]), ReplyTo: mailText(fields[fieldReplyTo]), List: mailText(fields[fieldList]),
+		Disposition: string(fields[fieldDisposition]), ID: string(fields[fieldID]), References: string(fields[fieldReferences]), Date: string(fields[fieldDate]),
+	}
 }
 
 // cutField cuts a line into the name and the value of a field. White space before the colon is obsolete, but
@@ -111,6 +140,9 @@ func cutLine(b []byte) (line, rest []byte) {
 
 // mailText decodes a field that people read. Words that cannot be decoded are left as they are.
 func mailText(field []byte) string {
+	if len(field) == 0 {
+		return ""
+	}
 	utf8, _, err := charsets.ToUTF8(field, "")
 	if err != nil {
 		utf8 = field

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/webrace/webrace/internal/extract"
@@ -18,7 +19,7 @@ var mails = []struct {
 	links                          []string
 }{
 	{"plain text", "message/rfc822", "From: a@b\r\nSubject: The  =?utf-8?q?caf=C3=A9?=\r\nContent-Language: en-GB\r\n\r\nDear all,\r\n\r\n> quoted\r\n> text\r\n-- \r\nA.",
-		"The café", "en-GB", "utf-8", "title:The café|Dear all,|> quoted|> text|--|A.", nil},
+		"The café", "en-GB", "utf-8", "title:The café|navigation:a@b|Dear all,|> quoted|> text|--|A.", nil},
 	{"quoted-printable in Greek", "message/global", "Subject: =?iso-8859-7?b?4eLj?=\nContent-Type: text/plain; charset=iso-8859-7\nContent-Transfer-Encoding: quoted-printable\n\n=E1=E2=\n=E3\n",
 		"αβγ", "", "iso-8859-7", "title:αβγ|αβγ", nil},
 	{"HTML in base64", "message/rfc822", "Subject: s\nContent-Type: text/html; charset=windows-1252\nContent-Transfer-Encoding: base64\n\n" +
@@ -38,6 +39,10 @@ var mails = []struct {
 	{"a digest", "multipart/digest; boundary=b", "--b\n\nSubject: one\n\n1\n--b\n\nSubject: two\n\n2\n--b--", "one", "", "utf-8", "title:one|1|heading:two|2", nil},
 	{"robots and bases are the part's", "multipart/mixed; boundary=b", "--b\nContent-Type: text/html\n\n<base href=http://c/><a href=x>1</a>\n--b\nContent-Type: text/html\n\n<a href=x>2</a>\n--b--",
 		"", "", "utf-8", "1|2", []string{"http://c/x", "http://example.org/a/x"}},
+	{"who it is from", "message/rfc822", "Subject: s\nFrom: =?utf-8?q?Eleni_=CE=9A?= <e@a.example>\nReply-To: list@a.example\nList-Id: Boats\n <boats.a.example>\n\nt",
+		"s", "", "utf-8", "title:s|navigation:Eleni Κ <e@a.example>|navigation:list@a.example|navigation:Boats <boats.a.example>|t", nil},
+	{"names of files", "message/rfc822", "Subject: s\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nsee\n--b\nContent-Type: application/pdf; name=\"old.pdf\"\nContent-Disposition: attachment; filename*=utf-8''%CE%9A%20timetable.pdf\n\n%PDF\n--b\nContent-Type: image/png; name=\"=?utf-8?q?caf=C3=A9?=.png\"\n\nPNG\n--b\nContent-Disposition: attachment; filename=\"C:\\\\me\\\\notes.txt\"\n\nnotes\n--b--",
+		"s", "", "utf-8", "title:s|see|Κ timetable.pdf|café.png|notes.txt|notes", nil},
 	{"no mail at all", "message/rfc822", "Dear all,\n\nthis is text: yes\n", "", "", "utf-8", "Dear all,|this is text: yes", nil},
 	{"empty", "message/rfc822", "", "", "", "utf-8", "", nil},
 	{"binary", "message/rfc822", "Subject: s\nContent-Type: application/pdf\n\n%PDF", "s", "", "", "title:s", nil},
@@ -55,6 +60,29 @@ func TestMail(t *testing.T) {
 			t.Errorf("%s: title %q, language %q, charset %q\n got %q %q\nwant %q %q", c.name, r.Title, r.Language, r.Charset, got, r.Links, c.text, c.links)
 		}
 		check(t, r, extract.DefaultMaxLinks)
+	}
+}
+
+func TestMessageOf(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for header, want := range map[string]extract.Message{
+		"":                             {},
+		"Message-ID: <a@b>\n":          {ID: "a@b", Thread: "a@b"},
+		"message-id:a@b (old)\n":       {ID: "a@b", Thread: "a@b"},
+		"Message-ID: <a\n @b> <c@d>\n": {ID: "a@b", Thread: "a@b"},
+		"Message-ID: <a@b\n":           {ID: "a@b", Thread: "a@b"},
+		"Message-ID: <>\n":             {},
+		"Message-ID: <c@d>\nReferences: <a@b>\n <b@b>\nIn-Reply-To: <b@b>\n": {ID: "c@d", Thread: "a@b"},
+		"References: <a@b>\n":                          {Thread: "a@b"},
+		"Date: Fri, 2 Jan 2026 05:04:05 +0200 (EET)\n": {Date: at},
+		"Date: yesterday\n":                            {},
+		"Subject: none\n\nMessage-ID: <a@b>\n":         {},
+	} {
+		got := extract.MessageOf([]byte(header))
+		if got.Date = got.Date.UTC(); !want.Date.IsZero() && !got.Date.Equal(want.Date) || got.ID != want.ID || got.Thread != want.Thread || got.Date.IsZero() != want.Date.IsZero() {
+			t.Errorf("%q: %+v, want %+v", header, got, want)
+		}
 	}
 }
 
@@ -96,6 +124,9 @@ func FuzzMail(f *testing.F) {
 			t.Fatal("the body was changed")
 		}
 		check(t, r, 5)
+		if m := extract.MessageOf(body); strings.ContainsAny(m.ID, " \n\r\t") || strings.ContainsAny(m.Thread, " \n\r\t") {
+			t.Fatalf("%+v", m)
+		}
 		if r.Title != "" && contentType == "message/rfc822" && len(r.Text.Blocks) == 0 {
 			t.Fatalf("the title %q is no text", r.Title)
 		}

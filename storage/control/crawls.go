@@ -8,10 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"net"
-	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -120,29 +117,14 @@ func crawlID(fields ...string) string {
 	return "c" + hex.EncodeToString(h.Sum(nil)[:10])
 }
 
-// startOf is the address that a URD's crawl begins at, with the port that the URD may name apart. Only
-// the web's addresses have a normal form; those of other protocols stay as they are.
+// startOf is the address that a URD's crawl begins at. What is no source of its protocol was stored by a release that
+// did not look: it stays as it is.
 func startOf(u *xmlschema.URD) (string, error) {
-	start := u.URI
-	if u.Port != 0 {
-		start = withPort(start, strconv.Itoa(u.Port))
+	start, err := u.Start()
+	if err != nil && u.Protocol != xmlschema.ProtocolHTTP && u.Protocol != xmlschema.ProtocolFeed {
+		return u.URI, nil
 	}
-	if u.Protocol != xmlschema.ProtocolHTTP && u.Protocol != xmlschema.ProtocolFeed {
-		return start, nil
-	}
-	return urlnorm.Parse(start)
-}
-
-// withPort adds a port to a URL that has none, or to the bare name of a host.
-func withPort(address, port string) string {
-	parsed, err := url.Parse(address)
-	if err != nil || parsed.Host == "" {
-		return address + ":" + port
-	}
-	if parsed.Port() == "" {
-		parsed.Host = net.JoinHostPort(parsed.Hostname(), port)
-	}
-	return parsed.String()
+	return start, err
 }
 
 // Crawls merges the crawls of URDs into one for each id, sorted by it: as deep as the deepest asks, as

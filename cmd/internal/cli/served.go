@@ -17,22 +17,25 @@ func unserved(u *xmlschema.URD, chooses func(*xmlschema.URD) bool) (faults []xml
 	refuse := func(about, format string, args ...any) {
 		faults = append(faults, xmlschema.Fault{About: about, Message: fmt.Sprintf(format, args...)})
 	}
-	if web := u.Protocol == xmlschema.ProtocolHTTP || u.Protocol == xmlschema.ProtocolFeed; !web && !chooses(u) {
+	web := u.Protocol == xmlschema.ProtocolHTTP || u.Protocol == xmlschema.ProtocolFeed
+	if !web && !chooses(u) {
 		refuse("type/@protocol", "nothing serves protocol %s: http and feed are served, and what a pipeline of yours chooses "+
 			"(xpath of its stage urds)", u.Protocol)
+	} else if _, err := u.Start(); err != nil && !web {
+		refuse("uri", "%v", err)
 	}
 	if u.Method == xmlschema.MethodPush {
 		refuse("type/@method", "nothing serves method push: no source comes by itself; leave it out, and the start is asked for "+
 			"(a uri that ends in * is told of what other crawls bring)")
 	}
-	if u.Login != "" {
+	if u.Login != "" && (web || u.Secret == "") {
 		refuse("uri/@login", "nothing serves login: a user name belongs to the credentials; store them with webrace-store secret "+
 			"set NAME --kind basic --user %s, and write secret=\"NAME\"", u.Login)
 	}
-	if u.Group != "" {
-		refuse("uri/@group", "nothing serves group: it is one of news, and protocol nntp is not served; leave it out")
+	if u.Group != "" && u.Protocol != xmlschema.ProtocolNNTP {
+		refuse("uri/@group", "nothing serves group: it is one of news, and belongs to protocol nntp; leave it out")
 	}
-	if message, hint := portFault(u); message != "" {
+	if message, hint := portFault(u); web && message != "" {
 		faults = append(faults, xmlschema.Fault{About: "uri/@port", Message: message, Hint: hint})
 	}
 	return append(faults, unobeyed(u)...)

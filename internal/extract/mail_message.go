@@ -1,0 +1,52 @@
+package extract
+
+import (
+	"mime"
+	"net/mail"
+	"strings"
+	"time"
+)
+
+// Message is what the header of a message tells of it as a whole.
+type Message struct {
+	ID     string    // without angle brackets; empty if it has none
+	Thread string    // the ID of the message that began what it belongs to; its own if it answers none
+	Date   time.Time // when it was written, as its writer has it; zero where that makes no sense
+}
+
+// MessageOf reads the header of a message (RFC 5322, section 3.6.4).
+func MessageOf(message []byte) Message {
+	h, _ := splitMail(message)
+	m := Message{ID: firstID(h.ID)}
+	if m.Thread = firstID(h.References); m.Thread == "" {
+		m.Thread = m.ID
+	}
+	m.Date, _ = mail.ParseDate(h.Date)
+	return m
+}
+
+// firstID returns the first ID of a field, without its angle brackets. Where there are none, as broken programs write
+// it, its first word is the ID.
+func firstID(field string) string {
+	if _, inner, ok := strings.Cut(field, "<"); ok {
+		if id, _, ok := strings.Cut(inner, ">"); ok {
+			return strings.Join(strings.Fields(id), "")
+		}
+	}
+	if words := strings.Fields(field); len(words) > 0 {
+		return strings.Trim(words[0], "<>")
+	}
+	return ""
+}
+
+// fileName is the name of the file that a part is; empty if it is none.
+func (h mailHeader) fileName() string {
+	name := ""
+	for _, of := range []struct{ field, parameter string }{{h.Disposition, "filename"}, {h.ContentType, "name"}} {
+		if _, parameters, err := mime.ParseMediaType(of.field); err == nil && name == "" {
+			name = parameters[of.parameter]
+		}
+	}
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	return strings.Join(strings.Fields(strings.ReplaceAll(mailText([]byte(name)), "\x00", "")), " ")
+}
