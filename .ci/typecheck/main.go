@@ -1,5 +1,5 @@
-// Typecheck reports what of this module does not type-check on another system. It compiles nothing, which takes a tenth of
-// the time, and looks into no function of other modules:
+// Typecheck reports what of this module does not type-check on another system. It compiles nothing, which takes a
+// tenth of the time, and looks into no function of other modules:
 //
 //	go run ./.ci/typecheck windows/amd64 ./...
 package main

@@ -92,6 +92,10 @@ type entry struct {
 	enough  int                   // hosts before the next look for those that can be forgotten
 }
 
+// encryptedPorts are the schemes over which nobody in between reads a secret, and the ports by which bounds may name
+// their hosts: a host without one is that of any of them.
+var encryptedPorts = map[string]string{"https": "", "imaps": "993", "pop3s": "995", "nntps": "563"}
+
 // Grant returns what to present with a request by this scheme to this host, as in its normalized URL. It
 // is nil if the host is none that the secret is for: then the request is made without. The error is a
 // [Refusal] if it is not to be made, and [ErrNothing] if it is made without, whatever the host. It may wait for other
@@ -105,7 +109,8 @@ func (b *Broker) Grant(ctx context.Context, name, scheme, host string, reach []w
 		return nil, ErrNothing
 	}
 	bounds := e.secret.Bounds()
-	admitted := bounds.Admit(host)
+	port, encrypted := encryptedPorts[scheme]
+	admitted := bounds.Admit(host) || port != "" && bounds.Admit(host+":"+port)
 	if len(bounds.Hosts) == 0 {
 		if admitted, err = b.startsAt(ctx, host, reach); err != nil {
 			return nil, err
@@ -114,8 +119,8 @@ func (b *Broker) Grant(ctx context.Context, name, scheme, host string, reach []w
 	switch {
 	case !admitted:
 		return nil, nil
-	case scheme != "https" && !bounds.Insecure:
-		return nil, &Refusal{Why: fmt.Sprintf("secret %s is not sent by plain http: webrace-store secret set %s --insecure … allows it", name, name)}
+	case !encrypted && !bounds.Insecure:
+		return nil, &Refusal{Why: fmt.Sprintf("secret %s is not sent by plain %s: webrace-store secret set %s --insecure … allows it", name, scheme, name)}
 	}
 	state := b.hostState(e, host)
 	if err := state.enter(ctx, b.now); err != nil {

@@ -61,6 +61,24 @@ func (g *Grant) Value() string {
 	return value
 }
 
+// Account returns the user and the password of a basic secret, for protocols that log in.
+func (g *Grant) Account() (user, password string, ok bool) {
+	user, password = g.entry.secret.Reveal()
+	return user, password, g.entry.secret.Kind() == KindBasic
+}
+
+// LoggedIn learns whether a server of such a protocol has let the account in, and ends the grant. It reports whether the
+// secret was refused for the last time for a while.
+func (g *Grant) LoggedIn(accepted bool) (paused bool) {
+	status := http.StatusOK
+	if !accepted {
+		status = http.StatusUnauthorized
+	}
+	paused = g.state.answered(status, g.broker.now())
+	g.Close()
+	return paused
+}
+
 // Kept returns the cookies that hosts have set which a request for a URL presents; empty for none.
 func (g *Grant) Kept(u *url.URL) string {
 	if g == nil {
