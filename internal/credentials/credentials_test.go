@@ -377,3 +377,69 @@ func FuzzSchemes(f *testing.F) {
 		}
 	})
 }
+
+// TestAnAccountLogsIn by protocols that are not HTTP: where it is for, encrypted alone unless it was stored otherwise, and
+// never so often that it is locked.
+func TestAnAccountLogsIn(t *testing.T) {
+	t.Parallel()
+	s := newStored()
+	b := NewBroker(s, Limits{Refusals: 2, Pause: time.Hour})
+	for _, c := range []struct {
+		host     string
+		insecure bool
+		address  string
+		wants    string // "in", "out", or what the refusal says
+	}{
+		{"mail.example", false, "imaps://mail.example", "in"},
+		{"mail.example:993", false, "imaps://mail.example", "in"},
+		{"mail.example:1993", false, "imaps://mail.example:1993", "in"},
+		{"mail.example:995", false, "pop3s://mail.example", "in"},
+		{"*.a.example", false, "nntps://news.a.example", "in"},
+		{"mail.example:995", false, "imaps://mail.example", "out"},
+		{"mail.example:993", false, "https://mail.example", "out"},
+		{"mail.example", false, "imaps://mail.example:1993", "out"},
+		{"mail.example", false, "imap://mail.example", "not sent by plain imap"},
+		{"mail.example", true, "imap://mail.example", "in"},
+	} {
+		bounds, err := NewBounds([]string{c.host}, c.insecure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.set(t, "s", KindBasic, "me", hush, bounds)
+		g, err := grant(t, b, c.address)
+		switch {
+		case c.wants == "out" && (g != nil || err != nil), c.wants == "in" && (g == nil || err != nil):
+			t.Errorf("of %s, to %s: %v, %v", c.host, c.address, g != nil, err)
+		case err != nil && !strings.Contains(err.Error(), c.wants):
+			t.Errorf("of %s, to %s: %v", c.host, c.address, err)
+		}
+		if g == nil {
+			continue
+		}
+		if user, password, ok := g.Account(); user != "me" || password != hush || !ok {
+			t.Errorf("the account is %s, %v", user, ok)
+		}
+		for i, paused := range []bool{false, true} {
+			if got := g.LoggedIn(false); got != paused {
+				t.Errorf("refused %d times: paused %v", i+1, got)
+			}
+			g, err = grant(t, b, c.address)
+			var refusal *Refusal
+			if paused != (errors.As(err, &refusal) && refusal.Paused) || strings.Contains(fmt.Sprint(err), hush) {
+				t.Errorf("refused %d times: %v", i+1, err)
+			}
+		}
+	}
+	bounds, _ := NewBounds([]string{"mail.example"}, false)
+	s.set(t, "s", KindBearer, "", hush, bounds)
+	g, err := grant(t, b, "imaps://mail.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, ok := g.Account(); ok {
+		t.Error("a token is an account")
+	}
+	if g.LoggedIn(true) {
+		t.Error("paused when it is let in")
+	}
+}

@@ -18,6 +18,7 @@ import (
 	_ "github.com/webrace/webrace/stages/gc"
 	_ "github.com/webrace/webrace/stages/httpin"
 	_ "github.com/webrace/webrace/stages/httpout"
+	_ "github.com/webrace/webrace/stages/imap"
 	_ "github.com/webrace/webrace/stages/index"
 	_ "github.com/webrace/webrace/stages/keywordfilter"
 	_ "github.com/webrace/webrace/stages/kinds"

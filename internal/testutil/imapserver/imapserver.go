@@ -1,0 +1,114 @@
+// Package imapserver has a mail server for tests, whose one account is eleni's.
+package imapserver
+
+import (
+	"bytes"
+	"crypto/tls"
+	"io"
+	"log"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapserver"
+	"github.com/emersion/go-imap/v2/imapserver/imapmemserver"
+)
+
+// Server is a mail server.
+type Server struct {
+	Address string
+	user    *imapmemserver.User
+	log     wire
+}
+
+// Password is that of eleni.
+const Password = "hush-6f1d-hush"
+
+// Security is from when on a server speaks TLS.
+type Security string
+
+const (
+	TLS      Security = "TLS"      // from the beginning
+	STARTTLS Security = "STARTTLS" // when it is asked to
+	None     Security = "none"
+)
+
+// New starts a server with an empty inbox, until the test ends. It has a certificate where it speaks TLS.
+func New(t testing.TB, security Security, certificate tls.Certificate) *Server {
+	t.Helper()
+	s := &Server{user: imapmemserver.NewUser("eleni", Password)}
+	mem := imapmemserver.New()
+	mem.AddUser(s.user)
+	o := &imapserver.Options{
+		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
+			return mem.NewSession(), nil, nil
+		},
+		InsecureAuth: security == None, DebugWriter: &s.log, Logger: log.New(io.Discard, "", 0),
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{certificate}}
+	if security == STARTTLS {
+		o.TLSConfig = config
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Address = l.Addr().String()
+	if security == TLS {
+		l = tls.NewListener(l, config)
+	}
+	serving := imapserver.New(o)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = serving.Serve(l) // until it is closed
+	}()
+	t.Cleanup(func() { serving.Close(); <-ended })
+	s.Create(t, "INBOX")
+	return s
+}
+
+// Create makes a mailbox.
+func (s *Server) Create(t testing.TB, mailbox string) {
+	t.Helper()
+	if err := s.user.Create(mailbox, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Remove removes a mailbox, with its messages.
+func (s *Server) Remove(t testing.TB, mailbox string) {
+	t.Helper()
+	if err := s.user.Delete(mailbox); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Receive puts a message into a mailbox.
+func (s *Server) Receive(t testing.TB, mailbox, message string) {
+	t.Helper()
+	if _, err := s.user.Append(mailbox, strings.NewReader(message), &imap.AppendOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Said is what clients and the server have said to each other, decrypted.
+func (s *Server) Said() string {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	return s.log.said.String()
+}
+
+// wire keeps what is said.
+type wire struct {
+	mu   sync.Mutex
+	said bytes.Buffer
+}
+
+func (w *wire) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.said.Write(b)
+}

@@ -1,0 +1,206 @@
+package imap
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/internal/testutil/imapserver"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/agent"
+)
+
+// certificate is that of 127.0.0.1, which the tests trust.
+var certificate tls.Certificate
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(nil)
+	s.StartTLS()
+	certificate = s.TLS.Certificates[0]
+	trusted := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	s.Close()
+	name := filepath.Join(dir, "trusted.pem")
+	if err := os.WriteFile(name, trusted, 0o600); err != nil {
+		log.Fatal(err)
+	}
+	os.Setenv("SSL_CERT_FILE", name) // is read at the first handshake
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
+		os.RemoveAll(dir)
+		os.Exit(status)
+	}))
+}
+
+const password = imapserver.Password
+
+// secrets are those that a test lends to the stage.
+type secrets map[string]credentials.Secret
+
+func (s secrets) Secret(_ context.Context, name string) (credentials.Secret, error) {
+	if secret, ok := s[name]; ok {
+		return secret, nil
+	}
+	return credentials.Secret{}, credentials.ErrNotFound
+}
+func (secrets) SecretVersion(string) uint64                     { return 1 }
+func (secrets) StartOf(context.Context, string) (string, error) { return "", credentials.ErrNotFound }
+
+// account is the secret of an account at a host.
+func account(t *testing.T, host, password string, insecure bool) credentials.Secret {
+	t.Helper()
+	secret, err := credentials.NewSecret(credentials.KindBasic, "eleni", password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounds, err := credentials.NewBounds([]string{host}, insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret.Within(bounds)
+}
+
+// result is what came of a visit.
+type result struct {
+	documents []webrace.Document
+	visit     webrace.Visit // as it is known afterwards
+	err       error         // for which it is to be made again
+	reports   int           // that the host is free
+	counters  map[string]int64
+}
+
+// reader visits mailboxes, one after the other, and remembers the visits.
+type reader struct {
+	t       *testing.T
+	options Options
+	secrets secrets
+}
+
+func newReader(t *testing.T, s secrets) *reader {
+	o := Options{agent.Defaults}
+	o.AllowNetworks = []string{"loopback"}
+	o.Timeout = pipeline.Duration(20 * time.Second)
+	return &reader{t, o, s}
+}
+
+// visit visits a source; last is what came of it before.
+func (r *reader) visit(url string, last *result) *result {
+	r.t.Helper()
+	if err := r.options.Validate(); err != nil {
+		r.t.Fatal(err)
+	}
+	got := new(result)
+	request := webrace.Request{URL: url, Secret: "mail", Reach: []webrace.Reach{{Crawl: "c"}}}
+	if last != nil {
+		got.visit = last.visit
+		request.Visit = &last.visit
+	}
+	resources := new(pipeline.Resources)
+	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return r.secrets, nil })
+	g := pipeline.NewGraph("test")
+	requests := pipeline.KindOf[webrace.Request]()
+	g.AddStage("nothing", pipeline.Spec{Type: "nothing", Summary: "s", Out: []pipeline.Port{{Kind: requests}}},
+		func(*pipeline.Env) (any, error) { return nothing{}, nil })
+	g.AddStage("queue", pipeline.Spec{Type: "queue", Summary: "s", In: pipeline.Kinds(requests), Out: []pipeline.Port{{Kind: requests}}, Queue: true},
+		func(*pipeline.Env) (any, error) {
+			return &queue{request: request, got: got, sealed: make(chan struct{})}, nil
+		})
+	read := g.Add("imap", r.options)
+	var env *pipeline.Env
+	mk := read.Make
+	read.Make = func(e *pipeline.Env) (any, error) {
+		env = e
+		return mk(e)
+	}
+	g.AddStage("documents", pipeline.Spec{Type: "documents", Summary: "s", In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()), Needs: pipeline.NoParts},
+		func(*pipeline.Env) (any, error) { return taker{got}, nil })
+	g.Connect("nothing", "", "queue")
+	g.Connect("queue", "", "imap")
+	g.Connect("imap", "", "documents")
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	defer cancel()
+	if _, err := g.Run(ctx, pipeline.RunOptions{Resources: resources}); err != nil {
+		r.t.Fatal(err)
+	}
+	got.counters = env.Counters()
+	if got.reports != 1 {
+		r.t.Errorf("%d reports that the host is free", got.reports)
+	}
+	for _, text := range []string{fmt.Sprint(got.err), got.visit.Error, string(got.visit.State)} {
+		if strings.Contains(text, password) {
+			r.t.Errorf("the password stands in %q", text)
+		}
+	}
+	return got
+}
+
+// subjects are those of the documents of a visit, in order.
+func (r *result) subjects() string {
+	var all []string
+	for _, d := range r.documents {
+		_, rest, _ := strings.Cut(string(d.Body), "Subject: ")
+		subject, _, _ := strings.Cut(rest, "\r\n")
+		all = append(all, subject)
+	}
+	return strings.Join(all, " ")
+}
+
+type nothing struct{}
+
+func (nothing) Run(context.Context, pipeline.Emitter) error { return nil }
+
+// queue hands one request out.
+type queue struct {
+	request webrace.Request
+	got     *result
+	out     bool
+	sealed  chan struct{}
+}
+
+func (q *queue) Put(context.Context, *pipeline.Item) error { return nil }
+func (q *queue) Seal()                                     { close(q.sealed) }
+
+func (q *queue) Take(context.Context) (pipeline.Lease, error) {
+	if q.out {
+		<-q.sealed
+		return nil, io.EOF
+	}
+	q.out = true
+	return q, nil
+}
+
+func (q *queue) Item() *pipeline.Item { return &pipeline.Item{Value: q.request} }
+func (q *queue) Release(any)          { q.got.reports++ }
+
+func (q *queue) Done(o pipeline.Outcome) {
+	q.got.err = o.Err
+	for _, what := range o.Learned {
+		what.(webrace.Learned)(&q.got.visit)
+	}
+}
+
+// taker takes the documents.
+type taker struct{ got *result }
+
+func (k taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
+	d := *it.Value.(*webrace.Document)
+	d.Body = bytes.Clone(d.Body)
+	k.got.documents = append(k.got.documents, d)
+	return nil
+}
