@@ -51,6 +51,20 @@ func (u *URD) Start() (string, error) {
 	}
 }
 
+// ParseStart returns the one form of the address of a source that is not of the web.
+func ParseStart(address string) (string, error) {
+	scheme, _, _ := strings.Cut(address, "://")
+	if scheme == ProtocolDB {
+		return (&URD{Protocol: ProtocolDB, URI: address}).Start()
+	}
+	for protocol, on := range servers {
+		if scheme == on.plain || scheme == on.secure {
+			return (&URD{Protocol: protocol, URI: address}).Start()
+		}
+	}
+	return "", fmt.Errorf("%.256q begins as no source does", address)
+}
+
 // withPort adds a port to a URL that has none, or to the bare name of a host.
 func withPort(address, port string) string {
 	parsed, err := url.Parse(address)

@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // A page may come to an owner in several ways, as the entry of two feeds that they follow. They are told of it once, if
-// these URDs have the same interest.
+// these URDs have the same interest. A message may lie in several mailboxes, and be moved from one to another, and nothing
+// is remembered of how it came before.
 
 // ways returns the crawls by which a document came or, in the same version, came before; nil if that is one alone.
 func ways(d *webrace.Document) (crawls []string) {
@@ -34,17 +36,22 @@ func ways(d *webrace.Document) (crawls []string) {
 // twins returns the annotations that other URDs of the owner may have made of the document for the same interest; nil
 // if there are no such URDs.
 func (m *matching) twins(ctx context.Context, urd *control.URD, aci *xmlschema.ACI) (*xmlschema.Twins, error) {
-	if m.ways == nil || m.stage.control == nil {
+	message := urlnorm.Host(m.document.URL) == ""
+	if m.ways == nil && !message || m.stage.control == nil {
 		return nil, nil
 	}
-	ids, err := m.stage.control.IDsByCrawl(ctx, urd.Owner, m.ways...)
+	ways := m.ways
+	if message {
+		ways = nil
+	}
+	ids, err := m.stage.control.IDsByCrawl(ctx, urd.Owner, ways...)
 	if err != nil {
 		return nil, err
 	}
 	t := &xmlschema.Twins{URI: urd.URI}
 	interest := urd.InterestHash()
 	for _, id := range ids {
-		if other, known := m.audience.urds.Get(id); known && id != urd.ID && other.InterestHash() == interest {
+		if other, known := m.audience.urds.Get(id); known && id != urd.ID && (!message || other.Protocol == urd.Protocol) && other.InterestHash() == interest {
 			t.IDs = append(t.IDs, xmlschema.ACIID(id, interest, aci.URI, aci.Docbase))
 		}
 	}

@@ -41,12 +41,17 @@ func (s *Store) ByOwner(ctx context.Context, owner string) iter.Seq2[URD, error]
 	return s.urds(ctx, "read URDs of "+owner, "owner = ?", owner)
 }
 
-// IDsByCrawl returns the ids of an owner's URDs that share any of these crawls.
+// IDsByCrawl returns the ids of an owner's URDs that share any of these crawls, and of all that start one if none is
+// named.
 func (s *Store) IDsByCrawl(ctx context.Context, owner string, crawls ...string) (ids []string, err error) {
+	query, args := "SELECT id FROM urd INDEXED BY urd_owner WHERE owner = ? AND crawl IN (SELECT value FROM json_each(?))", []any{owner, list(crawls)}
+	if len(crawls) == 0 {
+		query, args = "SELECT id FROM urd INDEXED BY urd_owner WHERE owner = ? AND crawl <> ''", args[:1]
+	}
 	for id, err := range rows(ctx, s, "read ids of URDs of "+owner, func(r *sql.Rows) (id string, err error) {
 		err = r.Scan(&id)
 		return id, err
-	}, "SELECT id FROM urd INDEXED BY urd_owner WHERE owner = ? AND crawl IN (SELECT value FROM json_each(?))", owner, list(crawls)) {
+	}, query, args...) {
 		if err != nil {
 			return nil, err
 		}

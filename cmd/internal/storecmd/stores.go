@@ -10,6 +10,7 @@ import (
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // opening opens the data directory for f: withDir, or lookIntoDir.
@@ -85,6 +86,9 @@ func hinting(err, sentinel error, hint string) error {
 // normal returns a URL as it is written in the stores.
 func normal(url string) (string, error) {
 	normalized, err := urlnorm.ParseAddress(url)
+	if errors.Is(err, urlnorm.ErrScheme) {
+		normalized, err = xmlschema.ParseStart(url)
+	}
 	if err != nil {
 		return "", cli.Wrongf("%q is no address of a document: write it in full, as https://example.org/ or mid:ID@example.org", url)
 	}
