@@ -67,8 +67,8 @@ func (g *Grant) Account() (user, password string, ok bool) {
 	return user, password, g.entry.secret.Kind() == KindBasic
 }
 
-// LoggedIn learns whether a server of such a protocol has let the account in, and ends the grant. It reports whether the
-// secret was refused for the last time for a while.
+// LoggedIn learns whether a server of such a protocol has let the account in, and ends the grant. It reports whether
+// the secret was refused for the last time for a while.
 func (g *Grant) LoggedIn(accepted bool) (paused bool) {
 	status := http.StatusOK
 	if !accepted {

@@ -1,6 +1,6 @@
-// Package imap is the stage that reads what is new in mailboxes, by IMAP4rev1 (RFC 3501) or later. A mailbox is the start
-// of a crawl, as a page is, and a visit of it gives a document for each message that has come since the last one. A
-// message is known by its Message-ID (urlnorm.OfMessage), wherever it lies.
+// Package imap is the stage that reads what is new in mailboxes, by IMAP4rev1 (RFC 3501) or later. A mailbox is the
+// start of a crawl, as a page is, and a visit of it gives a document for each message that has come since the last
+// one. A message is known by its Message-ID (urlnorm.OfMessage), wherever it lies.
 //
 // It guarantees what stages/internal/agent does, and: nothing in a mailbox is marked, moved, changed or removed. It is
 // opened by EXAMINE, and messages are read by BODY.PEEK. A message is passed on once, as long as the server keeps its
@@ -110,8 +110,8 @@ func (s *stage) visit(ctx context.Context, v *agent.Visit, it *pipeline.Item, ou
 // window is how many messages of a mailbox are listed at once.
 const window = 1000
 
-// fresh returns the UIDs of messages from one on, in ascending order: those of the backlog if that is 0. They are the last
-// ones of the mailbox, since UIDs grow, so that it is listed from its end.
+// fresh returns the UIDs of messages from one on, in ascending order: those of the backlog if that is 0. They are the
+// last ones of the mailbox, since UIDs grow, so that it is listed from its end.
 func (s *stage) fresh(on session, in mailbox, from uint32) (uids []uint32, err error) {
 	if from > 0 && in.Next > 0 && in.Next <= from {
 		return nil, nil

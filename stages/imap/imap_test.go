@@ -247,8 +247,8 @@ func TestServersThatMisbehave(t *testing.T) {
 	}
 }
 
-// scripted starts a server that refuses STARTTLS, and then says the parts of a script: the first at once, and each other
-// when it has read a line.
+// scripted starts a server that refuses STARTTLS, and then says the parts of a script: the first at once, and each
+// other when it has read a line.
 func scripted(t *testing.T, script []string) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

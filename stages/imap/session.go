@@ -15,8 +15,8 @@ import (
 	"github.com/webrace/webrace/stages/internal/agent"
 )
 
-// session is all that is asked of a server that has let an account in. It stands between the stage and a library that is
-// a beta.
+// session is all that is asked of a server that has let an account in. It stands between the stage and a library that
+// is a beta.
 type session interface {
 	Examine(name string) (mailbox, error)                            // opens it, to be read only
 	List(first, last uint32) (uids []uint32, err error)              // of messages by their place in the mailbox, from 1

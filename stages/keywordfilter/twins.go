@@ -10,9 +10,9 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// A page may come to an owner in several ways, as the entry of two feeds that they follow. They are told of it once, if
-// these URDs have the same interest. A message may lie in several mailboxes, and be moved from one to another, and nothing
-// is remembered of how it came before.
+// A page may come to an owner in several ways, as the entry of two feeds that they follow. They are told of it once,
+// if these URDs have the same interest. A message may lie in several mailboxes, and be moved from one to another, and
+// nothing is remembered of how it came before.
 
 // ways returns the crawls by which a document came or, in the same version, came before; nil if that is one alone.
 func ways(d *webrace.Document) (crawls []string) {

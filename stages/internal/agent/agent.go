@@ -119,7 +119,8 @@ func errIsNone(url string, schemes []string) error {
 	return fmt.Errorf("%.200q is no source of this stage, which begins with %s://", url, strings.Join(schemes, ":// or "))
 }
 
-// Failure is why a visit came to nothing that would come to nothing again: an outcome, which the source's visit remembers.
+// Failure is why a visit came to nothing that would come to nothing again: an outcome, which the source's visit
+// remembers.
 type Failure struct{ Why string }
 
 func (f *Failure) Error() string { return f.Why }

@@ -26,7 +26,8 @@ type Conn struct {
 // ErrTooMuch means that more has come than was expected.
 var ErrTooMuch error = &Failure{"the server sends more than it was asked for"}
 
-// besides is how many bytes an answer may have that was not asked for more: a greeting, or what is said about a mailbox.
+// besides is how many bytes an answer may have that was not asked for more: a greeting, or what is said about a
+// mailbox.
 const besides = 64 << 10
 
 // Expect allows so many bytes for what is asked next, with what TLS adds to them, and lets its time begin.
@@ -128,8 +129,8 @@ func Untrusted(err error) error {
 	return err
 }
 
-// LogIn has the account of the visit's secret let in by a function that returns whether the server took it. The password
-// goes to no server that the secret is not for. A source without a secret is a failure.
+// LogIn has the account of the visit's secret let in by a function that returns whether the server took it. The
+// password goes to no server that the secret is not for. A source without a secret is a failure.
 func (v *Visit) LogIn(ctx context.Context, secure bool, in func(user, password string) (accepted bool, err error)) error {
 	name := v.Request.Secret
 	if name == "" {

@@ -16,9 +16,9 @@ import (
 	"github.com/webrace/webrace/stages/internal/netguard"
 )
 
-// Run makes the visit that an item asks for, if it asks for one, and ends it: by what visit returns as known of the source
-// now, or by its error. A [Failure], and credentials that cannot be used, are outcomes; what the network does is a reason
-// to ask again later. While the item's lease lasts, nothing of it is known to the next visit.
+// Run makes the visit that an item asks for, if it asks for one, and ends it: by what visit returns as known of the
+// source now, or by its error. A [Failure], and credentials that cannot be used, are outcomes; what the network does
+// is a reason to ask again later. While the item's lease lasts, nothing of it is known to the next visit.
 func (a *Agent) Run(ctx context.Context, it *pipeline.Item, schemes []string, visit func(*Visit) (known []byte, err error)) error {
 	req, err := pipeline.ValueOf[webrace.Request](it)
 	if err != nil {

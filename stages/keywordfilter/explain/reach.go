@@ -93,7 +93,7 @@ func (r *Reach) Asks(u control.URD) (bool, string) {
 	case u.Crawl.ID == "":
 		return false, "the URD starts no crawl"
 	case u.Protocol != xmlschema.ProtocolHTTP && u.Protocol != xmlschema.ProtocolFeed:
-		return false, fmt.Sprintf("its crawl did not come to it: the shipped pipelines leave out URDs of protocol %s", u.Protocol)
+		return false, fmt.Sprintf("nothing is kept of what came by a source of protocol %s", u.Protocol)
 	case !r.concerns(u):
 		return false, fmt.Sprintf("it lies outside the scope %s of %s", u.Crawl.Scope, u.Crawl.Start)
 	case u.Crawl.Secret != r.Secret:
