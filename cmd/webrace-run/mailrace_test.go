@@ -41,7 +41,7 @@ func (w *world) mailrace(urds ...*xmlschema.URD) (told []string) {
 	return told
 }
 
-// TestMailrace reads mailboxes for several owners. What a message says is told once: not again when the mailbox is made
+// TestMailrace reads mailboxes for several owners. A message is told of once: not again when the mailbox is made
 // anew, nor when the message is moved to another that is watched. A message whose text is another is told as such.
 func TestMailrace(t *testing.T) {
 	t.Parallel()

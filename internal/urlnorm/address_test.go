@@ -85,7 +85,7 @@ func TestNoPageLinksToAMessage(t *testing.T) {
 	}
 }
 
-// TestAMessageLinksToTheWeb by absolute URLs alone, unless it says where it is from.
+// TestAMessageLinksToTheWeb by absolute URLs alone, unless it tells where it is from.
 func TestAMessageLinksToTheWeb(t *testing.T) {
 	t.Parallel()
 	base, err := NewBase("MID:a/b@a.example")

@@ -191,7 +191,7 @@ func TestWhatAServerRefusesIsAnOutcome(t *testing.T) {
 func TestServersThatMisbehave(t *testing.T) {
 	t.Parallel()
 	const hello = "* OK [CAPABILITY IMAP4rev1] hello\r\n"
-	// After each command, which is read as a line, a script says the next text; TAG stands for that of the command.
+	// After each command, which is read as a line, a script has the next text; TAG stands for that of the command.
 	in := []string{hello, "TAG OK\r\n"}
 	selected := append(slices.Clone(in), "* 1 EXISTS\r\n* OK [UIDVALIDITY 7] x\r\nTAG OK\r\n")
 	listed := append(slices.Clone(selected), "* 1 FETCH (UID 1)\r\nTAG OK\r\n")
@@ -247,7 +247,7 @@ func TestServersThatMisbehave(t *testing.T) {
 	}
 }
 
-// scripted starts a server that refuses STARTTLS, and then says the parts of a script: the first at once, and each
+// scripted starts a server that refuses STARTTLS, and then sends the parts of a script: the first at once, and each
 // other when it has read a line.
 func scripted(t *testing.T, script []string) (address string) {
 	t.Helper()
@@ -271,7 +271,7 @@ func scripted(t *testing.T, script []string) (address string) {
 	return l.Addr().String()
 }
 
-// speak says a script to one client: the first part at once, and each other when it has read a command. A part "close"
+// speak sends a script to one client: the first part at once, and each other when it has read a command. A part "close"
 // ends the connection; when all is said, the client is listened to.
 func speak(conn net.Conn, script []string) {
 	conn.SetDeadline(time.Now().Add(10 * time.Second))

@@ -301,11 +301,11 @@ func TestURDsThatAgreeOnTheStartShareACrawl(t *testing.T) {
 		port int
 		want string
 	}{
-		"a host by name":        {"mail.example", 110, "mail.example:110"},
-		"a URL":                 {"pop3://mail.example/inbox", 110, "pop3://mail.example:110/inbox"},
-		"an address":            {"pop3://[2001:db8::1]/", 110, "pop3://[2001:db8::1]:110/"},
-		"a URL that has a port": {"pop3://mail.example:995/", 110, "pop3://mail.example:995/"},
-		"no port":               {"mail.example", 0, "mail.example"},
+		"a host by name":              {"mail.example", 110, "pop3://mail.example/"},
+		"an address":                  {"pop3://[2001:db8::1]/", 1110, "pop3://[2001:db8::1]:1110/"},
+		"no port":                     {"mail.example", 0, "pop3s://mail.example/"},
+		"what is no source, as it is": {"pop3://mail.example/inbox", 110, "pop3://mail.example/inbox"},
+		"ports that disagree":         {"pop3://mail.example:995/", 110, "pop3://mail.example:995/"},
 	} {
 		u := urd("x", "eleni", c.uri)
 		u.Protocol, u.Port = xmlschema.ProtocolPOP3, c.port
