@@ -32,7 +32,7 @@ func unserved(u *xmlschema.URD, chooses func(*xmlschema.URD) bool) (faults []xml
 		refuse("uri/@login", "nothing serves login: a user name belongs to the credentials; store them with webrace-store secret "+
 			"set NAME --kind basic --user %s, and write secret=\"NAME\"", u.Login)
 	}
-	if u.Group != "" && u.Protocol != xmlschema.ProtocolNNTP {
+	if u.Group != "" && web {
 		refuse("uri/@group", "nothing serves group: it is one of news, and belongs to protocol nntp; leave it out")
 	}
 	if message, hint := portFault(u); web && message != "" {
