@@ -99,7 +99,8 @@ func (r release) archive(target string) (name string, err error) {
 	if system == "windows" {
 		path += ".exe"
 	}
-	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", path, r.program)
+	// What debuggers read would be left out in the end, and takes a quarter of the compiler's time.
+	c := exec.Command("go", "build", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w -buildid=", "-o", path, r.program)
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOFLAGS=", "GOAMD64=v1")
 	if said, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", r.program, err, said)

@@ -117,7 +117,7 @@ func (u *URD) requestFault() string {
 	_, watches := u.Prefix()
 	switch {
 	case u.Request == nil:
-	case u.Protocol != ProtocolHTTP && u.Protocol != ProtocolFeed:
+	case !u.OfTheWeb():
 		return fmt.Sprintf("<request> is for http and feed, and the protocol is %s", u.Protocol)
 	case watches:
 		return "<request> asks for nothing: a URI that ends in * starts no crawl"

@@ -105,6 +105,9 @@ func NewURD(owner, uri string) *URD {
 	}
 }
 
+// OfTheWeb reports whether the request is of what is asked for by http or https.
+func (u *URD) OfTheWeb() bool { return oneOf(u.Protocol, ProtocolHTTP, ProtocolFeed) }
+
 // AnyChange reports whether the request is for any change: it filters nothing, or has no keywords to
 // filter by.
 func (u *URD) AnyChange() bool { return u.ProcessType == ProcessNonFilter || u.Keywords.empty() }
@@ -213,7 +216,7 @@ func (k Keywords) Ceiling() int {
 
 // uriFault returns what keeps uri from starting a request over this protocol; empty when nothing does.
 func uriFault(protocol, uri string) string {
-	if protocol != ProtocolHTTP && protocol != ProtocolFeed {
+	if !oneOf(protocol, ProtocolHTTP, ProtocolFeed) {
 		return ""
 	}
 	if strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r == 0x7f }) {

@@ -23,6 +23,7 @@ func TestARunShowsItselfAtAnAddressIfAskedTo(t *testing.T) {
 	await(t, arrived, 2)
 	p.waitUntil("admin server at")
 	base := served.FindStringSubmatch(p.said())[1]
+	waitFor(t, func() bool { return strings.Contains(read(t, base+"/readyz"), "ok") }, p.said)
 	for path, want := range map[string]string{
 		"/": `data-pipeline="webrace"`, "/readyz": "ok", "/pipelines/webrace": `"user_agent"`,
 		"/metrics": `webrace_stage_busy_items{pipeline="webrace",stage="fetch",type="fetch"}`, "/debug/pprof/": "goroutine",

@@ -378,8 +378,8 @@ func FuzzSchemes(f *testing.F) {
 	})
 }
 
-// TestAnAccountLogsIn by protocols that are not HTTP: where it is for, encrypted alone unless it was stored otherwise, and
-// never so often that it is locked.
+// TestAnAccountLogsIn by protocols that are not HTTP: where it is for, encrypted alone unless it was stored otherwise,
+// and never so often that it is locked.
 func TestAnAccountLogsIn(t *testing.T) {
 	t.Parallel()
 	s := newStored()

@@ -10,6 +10,7 @@ package imap
 
 import (
 	"context"
+	"errors"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
@@ -97,7 +98,8 @@ func (s *stage) visit(ctx context.Context, v *agent.Visit, it *pipeline.Item, ou
 			if err := s.env.Reserve(ctx, it, len(m.body)); err != nil {
 				return err
 			}
-			return v.Document(ctx, out, s.document(m))
+			err := v.Document(ctx, out, s.document(m))
+			return errors.Join(err, s.env.Reserve(ctx, it, -len(m.body))) // few are on their way, however many come
 		})
 		if err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,8 +27,8 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Pipeline string `toml:"pipeline" doc:"the pipeline whose crawls are watched"`
-	Rounds   int    `toml:"rounds" doc:"after how many rounds in a row in which the start failed, or had nothing to find, its owner is told"`
+	Pipelines []string `toml:"pipelines" doc:"the pipelines whose crawls are watched"`
+	Rounds    int      `toml:"rounds" doc:"after how many rounds in a row in which the start failed, or had nothing to find, its owner is told"`
 }
 
 func init() {
@@ -40,13 +41,13 @@ func init() {
 			"its pipeline and stage what it has told. It ends when no crawl runs in the same process any more.",
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Notice](), Doc: "the notice, for the owner of one URD"}},
 		Follows: true,
-	}, Options{Pipeline: "webrace", Rounds: 3}, newStage)
+	}, Options{Pipelines: []string{"webrace", "mailrace"}, Rounds: 3}, newStage)
 }
 
 // Validate refuses to watch nothing, and to tell of nothing.
 func (o Options) Validate() error {
-	if o.Pipeline == "" {
-		return &pipeline.OptionError{Option: "pipeline", Err: errors.New("is not set: name the pipeline that crawls")}
+	if len(o.Pipelines) == 0 || slices.Contains(o.Pipelines, "") {
+		return &pipeline.OptionError{Option: "pipelines", Err: errors.New("is not set: name the pipelines that crawl")}
 	}
 	if o.Rounds < 1 || o.Rounds > maxCount {
 		return &pipeline.OptionError{Option: "rounds", Err: fmt.Errorf("%d is not 1 to %d", o.Rounds, maxCount)}
@@ -94,11 +95,13 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	}
 	crawling, stop := context.WithCancel(ctx)
 	defer stop()
-	changed, failed := make(chan []frontier.CrawlStatus), make(chan error, 1)
-	var listener sync.WaitGroup
-	defer listener.Wait()
+	changed, failed := make(chan []round), make(chan error, len(s.options.Pipelines))
+	var listeners sync.WaitGroup
+	defer listeners.Wait()
 	defer stop() // before waiting
-	listener.Go(func() { failed <- s.env.Try(func() error { return s.listen(crawling, changed) }) })
+	for _, name := range s.options.Pipelines {
+		listeners.Go(func() { failed <- s.env.Try(func() error { return s.listen(crawling, name, changed) }) })
+	}
 
 	err := s.checkAll(ctx, out)
 	upstream := s.env.Upstream
@@ -107,8 +110,8 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	}
 	for err == nil {
 		select {
-		case statuses := <-changed:
-			err = s.checkEach(ctx, statuses, out)
+		case rounds := <-changed:
+			err = s.checkEach(ctx, rounds, out)
 		case <-s.signal:
 			err = s.checkAgain(ctx, out)
 		case err = <-failed:
@@ -124,16 +127,47 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	return err
 }
 
-// listen passes on the statuses of crawls that change.
-func (s *stage) listen(ctx context.Context, changed chan<- []frontier.CrawlStatus) error {
+// round is how a crawl stands in the pipeline that makes it.
+type round struct {
+	frontier.CrawlStatus
+	pipeline string
+	crawl    string // the name under which what was told of it is kept: the first pipeline's have none of the pipeline in it
+}
+
+// rounds are those of the statuses of a pipeline's crawls.
+func (s *stage) rounds(name string, statuses []frontier.CrawlStatus) []round {
+	all := make([]round, len(statuses))
+	for i, status := range statuses {
+		all[i] = round{status, name, status.Crawl}
+		if name != s.options.Pipelines[0] {
+			all[i].crawl = name + ":" + status.Crawl
+		}
+	}
+	return all
+}
+
+// allRounds are those of all crawls.
+func (s *stage) allRounds() (all []round, err error) {
+	for _, name := range s.options.Pipelines {
+		statuses, err := s.frontier.CrawlStatuses(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s.rounds(name, statuses)...)
+	}
+	return all, nil
+}
+
+// listen passes on the statuses of a pipeline's crawls that change.
+func (s *stage) listen(ctx context.Context, name string, changed chan<- []round) error {
 	for cursor := uint64(0); ; {
-		statuses, next, err := s.frontier.WaitStatus(ctx, s.options.Pipeline, cursor)
+		statuses, next, err := s.frontier.WaitStatus(ctx, name, cursor)
 		if err != nil {
 			return err
 		}
 		cursor = next
 		select {
-		case changed <- statuses:
+		case changed <- s.rounds(name, statuses):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -141,11 +175,11 @@ func (s *stage) listen(ctx context.Context, changed chan<- []frontier.CrawlStatu
 }
 
 func (s *stage) checkAll(ctx context.Context, out pipeline.Emitter) error {
-	statuses, err := s.frontier.CrawlStatuses(s.options.Pipeline)
+	all, err := s.allRounds()
 	if err != nil {
 		return err
 	}
-	return s.checkEach(ctx, statuses, out)
+	return s.checkEach(ctx, all, out)
 }
 
 // checkAgain checks the crawls of which a notice has been dealt with: what became of them meanwhile waited.
@@ -157,43 +191,37 @@ func (s *stage) checkAgain(ctx context.Context, out pipeline.Emitter) error {
 	}
 	s.again = nil
 	s.mu.Unlock()
-	statuses, err := s.frontier.CrawlStatuses(s.options.Pipeline)
+	all, err := s.allRounds()
 	if err != nil {
 		return err
 	}
-	var some []frontier.CrawlStatus
-	for _, status := range statuses {
-		if again[status.Crawl] {
-			some = append(some, status)
-		}
-	}
-	return s.checkEach(ctx, some, out)
+	return s.checkEach(ctx, slices.DeleteFunc(all, func(r round) bool { return !again[r.crawl] }), out)
 }
 
-func (s *stage) checkEach(ctx context.Context, statuses []frontier.CrawlStatus, out pipeline.Emitter) error {
-	for _, status := range statuses {
-		if err := s.check(ctx, status, out); err != nil {
-			return fmt.Errorf("look at crawl %s: %w", status.Crawl, err)
+func (s *stage) checkEach(ctx context.Context, rounds []round, out pipeline.Emitter) error {
+	for _, r := range rounds {
+		if err := s.check(ctx, r, out); err != nil {
+			return fmt.Errorf("look at crawl %s: %w", r.Crawl, err)
 		}
 	}
 	return nil
 }
 
 // check finds out how the start of a crawl fares, and tells the owners of its URDs what there is to tell.
-func (s *stage) check(ctx context.Context, status frontier.CrawlStatus, out pipeline.Emitter) error {
+func (s *stage) check(ctx context.Context, status round, out pipeline.Emitter) error {
 	urds, err := s.urds(ctx, status.Crawl)
 	if err != nil {
 		return err
 	}
-	if err := s.forgetOthers(ctx, status.Crawl, urds); err != nil || len(urds) == 0 {
+	if err := s.forgetOthers(ctx, status.crawl, urds); err != nil || len(urds) == 0 {
 		return err
 	}
 	crawl := urds[0].Crawl // start and secret of all of them are the same
-	visit, at, err := s.frontier.LastVisitAt(s.options.Pipeline, crawl.Secret, crawl.Start)
+	visit, at, err := s.frontier.LastVisitAt(status.pipeline, crawl.Secret, crawl.Start)
 	if err != nil || visit == nil {
 		return err
 	}
-	if now, err := s.frontier.CrawlStatus(s.options.Pipeline, status.Crawl); err != nil || now.Round != status.Round || now.Pending == 0 != (status.Pending == 0) {
+	if now, err := s.frontier.CrawlStatus(status.pipeline, status.Crawl); err != nil || now.Round != status.Round || now.Pending == 0 != (status.Pending == 0) {
 		return err // the visit may be of another round: once that has ended, its status comes
 	}
 	for _, urd := range urds {
@@ -205,12 +233,12 @@ func (s *stage) check(ctx context.Context, status frontier.CrawlStatus, out pipe
 }
 
 // judge holds what was found where a crawl begins against a URD.
-func (s *stage) judge(ctx context.Context, status frontier.CrawlStatus, urd control.URD, f found, out pipeline.Emitter) error {
+func (s *stage) judge(ctx context.Context, status round, urd control.URD, f found, out pipeline.Emitter) error {
 	source := watched{urd, webrace.SourceFailing, nil}
 	if f.visit.Error != "" {
 		return s.failed(ctx, status, source, f.visit.Error, out)
 	}
-	if err := s.answered(ctx, status.Crawl, source, out); err != nil {
+	if err := s.answered(ctx, status.crawl, source, out); err != nil || !urd.OfTheWeb() { // a mailbox is no document
 		return err
 	}
 	for _, part := range sought(urd) {
@@ -220,7 +248,7 @@ func (s *stage) judge(ctx context.Context, status frontier.CrawlStatus, urd cont
 		}
 		content := watched{urd, webrace.SourceEmpty, part}
 		if lack == "" {
-			err = s.answered(ctx, status.Crawl, content, out)
+			err = s.answered(ctx, status.crawl, content, out)
 		} else {
 			err = s.failed(ctx, status, content, lack, out)
 		}
@@ -242,12 +270,12 @@ func (s *stage) urds(ctx context.Context, crawl string) (urds []control.URD, err
 }
 
 // failed counts a round that has ended without what is watched, once.
-func (s *stage) failed(ctx context.Context, status frontier.CrawlStatus, w watched, reason string, out pipeline.Emitter) error {
+func (s *stage) failed(ctx context.Context, status round, w watched, reason string, out pipeline.Emitter) error {
 	if status.Pending > 0 {
 		return nil // it may still be tried again
 	}
 	s.mu.Lock()
-	st := s.stateOf(status.Crawl, w.key())
+	st := s.stateOf(status.crawl, w.key())
 	if st.pending {
 		s.mu.Unlock()
 		return nil
@@ -258,11 +286,11 @@ func (s *stage) failed(ctx context.Context, status frontier.CrawlStatus, w watch
 	switch {
 	case !next.told && next.failures >= s.options.Rounds:
 		next.told = true
-		return s.emitNotice(ctx, status.Crawl, w, next, &webrace.Notice{
+		return s.emitNotice(ctx, status.crawl, w, next, &webrace.Notice{
 			ID: noticeID(w.ID, w.fault, next.since), State: w.fault, Reason: reason, Failures: next.failures,
 		}, out)
 	case counted:
-		return s.save(ctx, status.Crawl, w.key(), next)
+		return s.save(ctx, status.crawl, w.key(), next)
 	}
 	return nil
 }

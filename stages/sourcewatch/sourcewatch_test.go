@@ -1,6 +1,7 @@
 package sourcewatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ type fixture struct {
 	control   *control.Store
 	frontier  *frontier.Store
 	absent    []webrace.Absent // of the documents of the next rounds
+	from      string           // where the crawl begins; empty for start
 }
 
 func newFixture(t *testing.T, owners ...string) *fixture {
@@ -62,9 +64,11 @@ func (f *fixture) ask(owner string, rules ...string) {
 }
 
 // queue opens the queue of the pipeline, as a run does.
-func (f *fixture) queue() *frontier.Queue {
+func (f *fixture) queue() *frontier.Queue { return f.queueOf("webrace") }
+
+func (f *fixture) queueOf(pipeline string) *frontier.Queue {
 	f.Helper()
-	q, err := f.frontier.Queue("webrace", frontier.QueueOptions{Fresh: -1, Attempts: 2})
+	q, err := f.frontier.Queue(pipeline, frontier.QueueOptions{Fresh: -1, Attempts: 2})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -117,7 +121,7 @@ func (f *fixture) told() string {
 	var all []string
 	for _, v := range stagetest.Try(f, stagetest.Case{Type: "source-watch", Resources: f.resources}).Out[""] {
 		n := v.(*webrace.Notice)
-		if n.URI != start || n.URD != "u-"+n.Owner || n.ID == "" || n.At.IsZero() {
+		if n.URI != cmp.Or(f.from, start) || n.URD != "u-"+n.Owner || n.ID == "" || n.At.IsZero() {
 			f.Errorf("%+v", n)
 		}
 		all = append(all, strings.TrimSpace(fmt.Sprintf("%s %s %d %s", n.Owner, n.State, n.Failures, n.Reason)))
@@ -150,6 +154,27 @@ func TestAnOwnerIsToldOnceOfAnOutageAndOnceOfItsEnd(t *testing.T) {
 		{"404 Not Found", ""}, {"refused by robots.txt", ""}, {"network", "ann failing 3 connection refused"},
 		{"network", ""}, {"500 oh", ""}, {"", "ann recovered 5"}, {"", ""},
 		{"410 Gone", ""}, {"410 Gone", ""}, {"410 Gone", "ann failing 3 410 Gone"}, {"", "ann recovered 3"},
+	} {
+		f.round(q, c.fares)
+		f.tellsOnce(i+1, c.want)
+	}
+	f.leavesNothing()
+}
+
+// TestMailboxesAreWatchedToo: by the pipeline that reads them. There is no document in which something could be missed.
+func TestMailboxesAreWatchedToo(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.from = "imaps://mail.example/INBOX"
+	urd := &xmlschema.URD{ID: "u-ann", Owner: "ann", URI: f.from, Protocol: xmlschema.ProtocolIMAP, Depth: 1}
+	if _, err := f.control.Put(t.Context(), []*xmlschema.URD{urd}); err != nil {
+		t.Fatal(err)
+	}
+	q := f.queueOf("mailrace")
+	defer q.Close()
+	for i, c := range []struct{ fares, want string }{
+		{"", ""}, {"", ""}, {"", ""}, {"", ""},
+		{"no such mailbox", ""}, {"no such mailbox", ""}, {"no such mailbox", "ann failing 3 no such mailbox"}, {"no such mailbox", ""}, {"", "ann recovered 4"},
 	} {
 		f.round(q, c.fares)
 		f.tellsOnce(i+1, c.want)
@@ -353,7 +378,7 @@ func TestItTellsWhileTheCrawlsRun(t *testing.T) {
 	crawling := make(chan struct{})
 	env := pipeline.NewEnv("notify", "watch", f.resources)
 	env.Upstream = crawling
-	s, err := newStage(Options{Pipeline: "webrace", Rounds: 2}, env)
+	s, err := newStage(Options{Pipelines: []string{"webrace"}, Rounds: 2}, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +408,7 @@ func TestARoundIsNotJudgedByTheVisitOfTheNext(t *testing.T) {
 	f := newFixture(t, "ann")
 	q := f.queue()
 	defer q.Close()
-	s, err := newStage(Options{Pipeline: "webrace", Rounds: 2}, pipeline.NewEnv("notify", "watch", f.resources))
+	s, err := newStage(Options{Pipelines: []string{"webrace"}, Rounds: 2}, pipeline.NewEnv("notify", "watch", f.resources))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,7 +424,7 @@ func TestARoundIsNotJudgedByTheVisitOfTheNext(t *testing.T) {
 	}
 	out := make(emitted, 2)
 	for _, status := range append(before, now...) {
-		if err := s.(*stage).check(t.Context(), status, out); err != nil {
+		if err := s.(*stage).check(t.Context(), s.(*stage).rounds("webrace", []frontier.CrawlStatus{status})[0], out); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -437,7 +462,7 @@ func TestAStateIsReadAsItWasWritten(t *testing.T) {
 		t.Error("no pipeline is watched")
 	}
 	for _, n := range []int{0, -1, maxCount + 1} {
-		if err := (Options{Pipeline: "webrace", Rounds: n}).Validate(); err == nil {
+		if err := (Options{Pipelines: []string{"webrace"}, Rounds: n}).Validate(); err == nil {
 			t.Errorf("%d rounds", n)
 		}
 	}

@@ -121,7 +121,7 @@ func crawlID(fields ...string) string {
 // did not look: it stays as it is.
 func startOf(u *xmlschema.URD) (string, error) {
 	start, err := u.Start()
-	if err != nil && u.Protocol != xmlschema.ProtocolHTTP && u.Protocol != xmlschema.ProtocolFeed {
+	if err != nil && !u.OfTheWeb() {
 		return u.URI, nil
 	}
 	return start, err

@@ -17,7 +17,7 @@ func unserved(u *xmlschema.URD, chooses func(*xmlschema.URD) bool) (faults []xml
 	refuse := func(about, format string, args ...any) {
 		faults = append(faults, xmlschema.Fault{About: about, Message: fmt.Sprintf(format, args...)})
 	}
-	web := u.Protocol == xmlschema.ProtocolHTTP || u.Protocol == xmlschema.ProtocolFeed
+	web := u.OfTheWeb()
 	if !web && !chooses(u) {
 		refuse("type/@protocol", "nothing serves protocol %s: http and feed are served, and what a pipeline of yours chooses "+
 			"(xpath of its stage urds)", u.Protocol)

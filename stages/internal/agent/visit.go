@@ -28,7 +28,7 @@ func (a *Agent) Run(ctx context.Context, it *pipeline.Item, schemes []string, vi
 	if v.Source, err = parse(req.URL, schemes); err != nil {
 		return err
 	}
-	if req.Stored { // somebody else's visit of this round answers
+	if req.Stored || req.Left { // somebody else's visit of this round answers, or nobody wants it any more
 		v.release()
 		a.env.Counter("fresh").Add(1)
 		return nil

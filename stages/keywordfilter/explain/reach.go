@@ -9,7 +9,6 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
-	"github.com/webrace/webrace/xmlschema"
 )
 
 // Reach is what the stores know of who is asked about a URL, as it is shown to who asks with some credentials
@@ -92,7 +91,7 @@ func (r *Reach) Asks(u control.URD) (bool, string) {
 		return false, fmt.Sprintf("it lies on level %d of the crawl, and the URD asks for %d (depth)", Level(came.Distance), u.Crawl.Levels)
 	case u.Crawl.ID == "":
 		return false, "the URD starts no crawl"
-	case u.Protocol != xmlschema.ProtocolHTTP && u.Protocol != xmlschema.ProtocolFeed:
+	case !u.OfTheWeb():
 		return false, fmt.Sprintf("nothing is kept of what came by a source of protocol %s", u.Protocol)
 	case !r.concerns(u):
 		return false, fmt.Sprintf("it lies outside the scope %s of %s", u.Crawl.Scope, u.Crawl.Start)
