@@ -3,12 +3,15 @@ package storecmd
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/remote"
@@ -94,5 +97,31 @@ func TestWhoHasHadTheTimeToStartIsNotWaitedFor(t *testing.T) {
 	}
 	if waited := time.Since(began); waited > startsWithin/2 {
 		t.Errorf("waited for %v", waited)
+	}
+}
+
+// TestWhoTakesTheDirectoryMeanwhileIsAsked: a process may begin between the look for one and the opening of a store.
+func TestWhoTakesTheDirectoryMeanwhileIsAsked(t *testing.T) {
+	t.Parallel()
+	locked, other := fmt.Errorf("open: %w", &storage.LockedError{Dir: "data"}), errors.New("disk full")
+	answered := &cli.Error{Status: cli.OK}
+	for _, c := range []struct {
+		fails  error
+		args   []string
+		answer error
+		want   error
+	}{
+		{nil, nil, answered, nil}, {other, nil, answered, other}, {locked, nil, answered, answered}, {locked, nil, nil, locked},
+		{locked, []string{"-"}, answered, locked},
+	} {
+		command := &cobra.Command{RunE: func(*cobra.Command, []string) error { return c.fails }}
+		orOwner(command, func() error { return c.answer })
+		if err := command.RunE(command, c.args); err != c.want {
+			t.Errorf("it fails of %v, with %q, and the answer is %v: %v, want %v", c.fails, c.args, c.answer, err, c.want)
+		}
+	}
+	group := &cobra.Command{}
+	if orOwner(group, nil); group.RunE != nil {
+		t.Error("what runs nothing does")
 	}
 }

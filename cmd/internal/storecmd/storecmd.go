@@ -10,12 +10,16 @@
 package storecmd
 
 import (
+	"cmp"
+	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/remote"
 	_ "github.com/webrace/webrace/stages/all" // the configuration names them
+	"github.com/webrace/webrace/storage"
 )
 
 // Name is the program's.
@@ -35,9 +39,30 @@ func New(args []string) *cobra.Command {
 			}
 			path = remote.ClusterPath
 		}
-		return askOwner(c, globals, args, path)
+		if err := askOwner(c, globals, args, path); err != nil {
+			return err
+		}
+		orOwner(c, func() error { return askOwner(c, globals, args, path) })
+		return nil
 	}
 	return root
+}
+
+// orOwner has a command ask the process that has taken the data directory between the look for one and its own opening.
+// What reads standard input may have read it by then.
+func orOwner(c *cobra.Command, ask func() error) {
+	run := c.RunE
+	if run == nil {
+		return
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		err := run(c, args)
+		var locked *storage.LockedError
+		if !errors.As(err, &locked) || slices.Contains(args, "-") {
+			return err
+		}
+		return cmp.Or(ask(), err)
+	}
 }
 
 func newRoot(globals *cli.Globals) *cobra.Command {

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -12,6 +13,7 @@ import (
 	"hash"
 	"io"
 	"log/slog"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -112,7 +114,7 @@ func (w *wacz) note(v objects.Version, e objects.Exported) error {
 		mediaType = "warc/revisit"
 	}
 	if err := w.noteRecord(surt(v.URL), v.FetchedAt, indexLine{
-		URL: v.URL, Mime: mediaType, Status: strconv.Itoa(v.Status), Digest: e.Digest, Length: e.Length, Offset: e.Offset,
+		URL: v.URL, Mime: mediaType, Status: strconv.Itoa(cmp.Or(v.Status, http.StatusOK)), Digest: e.Digest, Length: e.Length, Offset: e.Offset,
 	}); err != nil {
 		return err
 	}

@@ -46,12 +46,9 @@ func (r *Response) HasDocument() bool { return r.Status == 0 || contentcoding.Ha
 // Resource reads a record that holds a body alone, at most so much of it. What has the address of a page stands for
 // what a server would answer.
 func (rec *Record) Resource(limit int) (*Response, error) {
-	r := &Response{Header: http.Header{}, Origin: rec.Origin()}
-	if scheme, _, _ := urlnorm.CutScheme(strings.ToLower(rec.URL())); scheme == "http" || scheme == "https" {
+	r := &Response{Header: rec.ownHeader(), Origin: rec.Origin()}
+	if rec.isOfTheWeb() {
 		r.Status = http.StatusOK
-	}
-	if t := rec.Field("Content-Type"); t != "" {
-		r.Header.Set("Content-Type", t)
 	}
 	body, err := io.ReadAll(io.LimitReader(rec.Block, int64(limit)+1))
 	rec.truncation(r)
@@ -59,6 +56,20 @@ func (rec *Record) Resource(limit int) (*Response, error) {
 	r.Body, long = cut(body, limit)
 	r.Truncated = r.Truncated || long
 	return r, err
+}
+
+// ownHeader is the header of what no server answered.
+func (rec *Record) ownHeader() http.Header {
+	header := http.Header{}
+	if t := rec.Field("Content-Type"); t != "" {
+		header.Set("Content-Type", t)
+	}
+	return header
+}
+
+func (rec *Record) isOfTheWeb() bool {
+	scheme, _, _ := urlnorm.CutScheme(strings.ToLower(rec.URL()))
+	return scheme == "http" || scheme == "https"
 }
 
 // truncation notes why the body was not whole when it was recorded, if it was not.
@@ -105,6 +116,10 @@ func (r *Response) Revisit(rec *Record, own *Response) {
 	if own != nil {
 		webrace.SetTruncation(own.Header, webrace.TruncationOf(r.Header))
 		r.Status, r.Header = own.Status, own.Header
+	} else if !rec.isOfTheWeb() { // the body may be that of a page
+		header := rec.ownHeader()
+		webrace.SetTruncation(header, webrace.TruncationOf(r.Header))
+		r.Status, r.Header = 0, header
 	}
 	r.Origin = rec.Origin()
 }
