@@ -164,7 +164,7 @@ func TestPasswordsGoNowhereElse(t *testing.T) {
 		t.Errorf("without one: %q", got.visit.Error)
 	}
 	r.options.AllowNetworks = nil
-	if got := r.visit("imaps://"+s.Address+"/INBOX", nil); !strings.Contains(got.visit.Error, "127.0.0.1") || got.counters["address_refused"] != 1 {
+	if got := r.visit("imaps://"+s.Address+"/INBOX", nil); !strings.Contains(got.visit.Error, "--set imap.allow_networks=loopback") || got.counters["address_refused"] != 1 {
 		t.Errorf("of an address that is not to be asked: %q, %v", got.visit.Error, got.counters)
 	}
 }

@@ -74,7 +74,7 @@ func (v *Visit) failed(ctx context.Context, err error) error {
 	case errors.As(err, &refusal):
 		return v.refuse("secret_refused", refusal.Why)
 	case errors.As(err, &guarded):
-		return v.refuse("address_refused", err.Error())
+		return v.refuse("address_refused", strings.Replace(err.Error(), "fetch.allow_networks", v.agent.env.Stage+".allow_networks", 1))
 	case errors.As(err, &failure):
 		return v.refuse("failures", err.Error())
 	case isOfThePipeline(err):
