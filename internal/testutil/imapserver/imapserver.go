@@ -2,25 +2,25 @@
 package imapserver
 
 import (
-	"bytes"
 	"crypto/tls"
 	"io"
 	"log"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapserver"
 	"github.com/emersion/go-imap/v2/imapserver/imapmemserver"
+
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // Server is a mail server.
 type Server struct {
 	Address string
 	user    *imapmemserver.User
-	log     wire
+	log     testutil.Buffer
 }
 
 // Password is that of eleni.
@@ -95,20 +95,4 @@ func (s *Server) Receive(t testing.TB, mailbox, message string) {
 }
 
 // Said is what clients and the server have said to each other, decrypted.
-func (s *Server) Said() string {
-	s.log.mu.Lock()
-	defer s.log.mu.Unlock()
-	return s.log.said.String()
-}
-
-// wire keeps what is said.
-type wire struct {
-	mu   sync.Mutex
-	said bytes.Buffer
-}
-
-func (w *wire) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.said.Write(b)
-}
+func (s *Server) Said() string { return s.log.String() }
