@@ -144,7 +144,10 @@ func (s *stage) fresh(on session, in mailbox, from uint32) (uids []uint32, err e
 				older = true
 			}
 		}
-		if older || len(uids) > mostListed {
+		if len(uids) > mostListed { // what was left out now would never be asked for again
+			return nil, agent.Failf("more than %d messages are new: backlog takes the newest of a first visit", mostListed)
+		}
+		if older {
 			break
 		}
 		last = first - 1

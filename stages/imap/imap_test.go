@@ -97,6 +97,31 @@ func TestMailboxesOfThousandsAreListedFromTheirEnd(t *testing.T) {
 	}
 }
 
+// many is a server that says that a mailbox has so many messages, each with its place as its UID.
+type many struct{ session }
+
+func (many) List(first, last uint32) (uids []uint32, err error) {
+	for uid := first; uid <= last; uid++ {
+		uids = append(uids, uid)
+	}
+	return uids, nil
+}
+
+// TestMoreThanCanBeListedIsAFailure, and not the loss of what is left out: what was known stays.
+func TestMoreThanCanBeListedIsAFailure(t *testing.T) {
+	t.Parallel()
+	s := &stage{}
+	if uids, err := s.fresh(many{}, mailbox{Validity: 7, Messages: 3_000_000, Next: 3_000_001}, 1); err == nil || len(uids) > 0 {
+		t.Errorf("%d messages, %v", len(uids), err)
+	}
+	if uids, err := s.fresh(many{}, mailbox{Validity: 7, Messages: 900_000, Next: 900_001}, 1); err != nil || len(uids) != 900_000 || uids[0] != 1 {
+		t.Errorf("%d messages, %v", len(uids), err)
+	}
+	if uids, err := s.fresh(many{}, mailbox{Validity: 7, Messages: 3_000_000, Next: 3_000_001}, 2_999_990); err != nil || len(uids) != 11 {
+		t.Errorf("%d messages, %v", len(uids), err)
+	}
+}
+
 // TestMessagesAreKnownByTheirIDs wherever they lie, and by their bytes where they have none.
 func TestMessagesAreKnownByTheirIDs(t *testing.T) {
 	t.Parallel()

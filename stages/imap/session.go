@@ -32,7 +32,6 @@ type mailbox struct {
 
 // message is one that was fetched.
 type message struct {
-	uid       uint32
 	at        time.Time // when it came to the server
 	body      []byte
 	truncated bool
@@ -221,8 +220,6 @@ func (c *client) Fetch(uids []uint32, most int64, each func(message) error) (err
 func read(data *imapclient.FetchMessageData, most int64) (m message, err error) {
 	for item := data.Next(); item != nil; item = data.Next() {
 		switch item := item.(type) {
-		case imapclient.FetchItemDataUID:
-			m.uid = uint32(item.UID)
 		case imapclient.FetchItemDataInternalDate:
 			m.at = item.Time
 		case imapclient.FetchItemDataBodySection:
