@@ -228,13 +228,13 @@ func TestAFullQueue(t *testing.T) {
 			r := resources(t, storage.Options{})
 			o := with(func(o *Options) { o.MaxBytes, o.Full, o.Leases = size, full, 2 })
 			var came []any
-			through := make(chan struct{}) // the source has given all that it could
-			g, stage := stagetest.Between("queue", o, func(ctx context.Context, out pipeline.Emitter) error {
-				if full != "wait" {
-					defer close(through)
+			through := make(chan struct{}) // the queue has taken, or refused, all that there is
+			var ended atomic.Int64
+			g, stage := stagetest.Between("queue", o, gives(values, func(int, pipeline.Outcome) {
+				if ended.Add(1) == n {
+					close(through)
 				}
-				return gives(values, func(int, pipeline.Outcome) {})(ctx, out)
-			}, func(it *pipeline.Item) error {
+			}), func(it *pipeline.Item) error {
 				if full != "wait" {
 					<-through
 				}
