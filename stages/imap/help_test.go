@@ -59,7 +59,14 @@ func (s secrets) Secret(_ context.Context, name string) (credentials.Secret, err
 	}
 	return credentials.Secret{}, credentials.ErrNotFound
 }
-func (secrets) SecretVersion(string) uint64                     { return 1 }
+
+// SecretVersion grows with each secret that was replaced.
+func (s secrets) SecretVersion(string) uint64 { return uint64(len(s)) }
+
+// replace sets a secret anew. The one that stood there is found by no name that a URD has.
+func (s secrets) replace(name string, by credentials.Secret) {
+	s[fmt.Sprintf("%s until %d", name, len(s))], s[name] = s[name], by
+}
 func (secrets) StartOf(context.Context, string) (string, error) { return "", credentials.ErrNotFound }
 
 // account is the secret of an account at a host.
@@ -102,25 +109,24 @@ func newReader(t *testing.T, s secrets) *reader {
 // visit visits a source; last is what came of it before.
 func (r *reader) visit(url string, last *result) *result {
 	r.t.Helper()
+	return r.visits([]string{url}, last, nil)[0]
+}
+
+// visits visits sources in one run, one after the other. What is to happen before each is done by before.
+func (r *reader) visits(urls []string, last *result, before func(i int)) []*result {
+	r.t.Helper()
 	if err := r.options.Validate(); err != nil {
 		r.t.Fatal(err)
-	}
-	got := new(result)
-	request := webrace.Request{URL: url, Secret: "mail", Reach: []webrace.Reach{{Crawl: "c"}}}
-	if last != nil {
-		got.visit = last.visit
-		request.Visit = &last.visit
 	}
 	resources := new(pipeline.Resources)
 	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return r.secrets, nil })
 	g := pipeline.NewGraph("test")
 	requests := pipeline.KindOf[webrace.Request]()
+	q := &queue{urls: urls, last: last, before: before, free: make(chan struct{}, 1), sealed: make(chan struct{})}
 	g.AddStage("nothing", pipeline.Spec{Type: "nothing", Summary: "s", Out: []pipeline.Port{{Kind: requests}}},
 		func(*pipeline.Env) (any, error) { return nothing{}, nil })
 	g.AddStage("queue", pipeline.Spec{Type: "queue", Summary: "s", In: pipeline.Kinds(requests), Out: []pipeline.Port{{Kind: requests}}, Queue: true},
-		func(*pipeline.Env) (any, error) {
-			return &queue{request: request, got: got, sealed: make(chan struct{})}, nil
-		})
+		func(*pipeline.Env) (any, error) { return q, nil })
 	read := g.Add("imap", r.options)
 	var env *pipeline.Env
 	mk := read.Make
@@ -129,7 +135,7 @@ func (r *reader) visit(url string, last *result) *result {
 		return mk(e)
 	}
 	g.AddStage("documents", pipeline.Spec{Type: "documents", Summary: "s", In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()), Needs: pipeline.NoParts},
-		func(*pipeline.Env) (any, error) { return taker{got}, nil })
+		func(*pipeline.Env) (any, error) { return taker{q}, nil })
 	g.Connect("nothing", "", "queue")
 	g.Connect("queue", "", "imap")
 	g.Connect("imap", "", "documents")
@@ -138,16 +144,18 @@ func (r *reader) visit(url string, last *result) *result {
 	if _, err := g.Run(ctx, pipeline.RunOptions{Resources: resources}); err != nil {
 		r.t.Fatal(err)
 	}
-	got.counters = env.Counters()
-	if got.reports != 1 {
-		r.t.Errorf("%d reports that the host is free", got.reports)
-	}
-	for _, text := range []string{fmt.Sprint(got.err), got.visit.Error, string(got.visit.State)} {
-		if strings.Contains(text, password) {
-			r.t.Errorf("the password stands in %q", text)
+	for _, got := range q.came {
+		got.counters = env.Counters()
+		if got.reports != 1 {
+			r.t.Errorf("%d reports that the host is free", got.reports)
+		}
+		for _, text := range []string{fmt.Sprint(got.err), got.visit.Error, string(got.visit.State)} {
+			if strings.Contains(text, password) {
+				r.t.Errorf("the password stands in %q", text)
+			}
 		}
 	}
-	return got
+	return q.came
 }
 
 // subjects are those of the documents of a visit, in order.
@@ -165,42 +173,68 @@ type nothing struct{}
 
 func (nothing) Run(context.Context, pipeline.Emitter) error { return nil }
 
-// queue hands one request out.
+// queue hands requests out, one after the other.
 type queue struct {
-	request webrace.Request
-	got     *result
-	out     bool
-	sealed  chan struct{}
+	urls   []string
+	last   *result // what came of the first source before; of the others it is what came before them
+	before func(i int)
+	came   []*result
+	free   chan struct{} // the last one that was handed out has ended
+	sealed chan struct{}
 }
 
 func (q *queue) Put(context.Context, *pipeline.Item) error { return nil }
 func (q *queue) Seal()                                     { close(q.sealed) }
 
 func (q *queue) Take(context.Context) (pipeline.Lease, error) {
-	if q.out {
+	if len(q.came) > 0 {
+		<-q.free
+		q.last = q.came[len(q.came)-1]
+	}
+	n := len(q.came)
+	if n == len(q.urls) {
+		q.free <- struct{}{}
 		<-q.sealed
 		return nil, io.EOF
 	}
-	q.out = true
-	return q, nil
+	if q.before != nil {
+		q.before(n)
+	}
+	got := new(result)
+	request := webrace.Request{URL: q.urls[n], Secret: "mail", Reach: []webrace.Reach{{Crawl: "c"}}}
+	if q.last != nil {
+		got.visit = q.last.visit
+		visit := q.last.visit
+		request.Visit = &visit
+	}
+	q.came = append(q.came, got)
+	return &lease{q, request, got}, nil
 }
 
-func (q *queue) Item() *pipeline.Item { return &pipeline.Item{Value: q.request} }
-func (q *queue) Release(any)          { q.got.reports++ }
+type lease struct {
+	queue   *queue
+	request webrace.Request
+	got     *result
+}
 
-func (q *queue) Done(o pipeline.Outcome) {
-	q.got.err = o.Err
+func (l *lease) Item() *pipeline.Item { return &pipeline.Item{Value: l.request} }
+func (l *lease) Release(any)          { l.got.reports++ }
+
+func (l *lease) Done(o pipeline.Outcome) {
+	l.got.err = o.Err
 	for _, what := range o.Learned {
-		what.(webrace.Learned)(&q.got.visit)
+		what.(webrace.Learned)(&l.got.visit)
 	}
+	l.queue.free <- struct{}{}
 }
 
 // taker takes the documents.
-type taker struct{ got *result }
+type taker struct{ queue *queue }
 
 func (k taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
 	d := *it.Value.(*webrace.Document)
 	d.Body = bytes.Clone(d.Body)
-	k.got.documents = append(k.got.documents, d)
+	got := k.queue.came[len(k.queue.came)-1]
+	got.documents = append(got.documents, d)
 	return nil
 }

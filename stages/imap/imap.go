@@ -47,35 +47,44 @@ func init() {
 }
 
 type stage struct {
-	options Options
-	env     *pipeline.Env
-	agent   *agent.Agent
+	options  Options
+	env      *pipeline.Env
+	agent    *agent.Agent
+	sessions *agent.Sessions[session]
 }
 
-var _ pipeline.Processor = (*stage)(nil)
+var (
+	_ pipeline.Processor = (*stage)(nil)
+	_ pipeline.Closer    = (*stage)(nil)
+)
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	a, err := agent.New(o.Options, env)
-	return &stage{o, env, a}, err
+	return &stage{o, env, a, agent.NewSessions(a, open)}, err
 }
+
+// Close closes the sessions that are kept.
+func (s *stage) Close() error { return s.sessions.Close() }
 
 // Process visits one mailbox.
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
-	return s.agent.Run(ctx, it, schemes, func(v *agent.Visit) ([]byte, error) { return s.visit(ctx, v, it, out) })
+	return s.agent.Run(ctx, it, schemes, func(v *agent.Visit) (next []byte, err error) {
+		var now mailbox
+		examine := func(on session) (err error) {
+			now, err = on.Examine(v.Path)
+			return err
+		}
+		err = s.sessions.With(ctx, v, examine, func(on session) (err error) {
+			next, err = s.visit(ctx, v, it, out, on, now)
+			return err
+		})
+		return next, err
+	})
 }
 
-// visit passes on what is new, and returns what is known of the mailbox then.
-func (s *stage) visit(ctx context.Context, v *agent.Visit, it *pipeline.Item, out pipeline.Emitter) ([]byte, error) {
+// visit passes on what is new in a mailbox, and returns what is known of it then.
+func (s *stage) visit(ctx context.Context, v *agent.Visit, it *pipeline.Item, out pipeline.Emitter, on session, now mailbox) ([]byte, error) {
 	known, err := readState(v.Known)
-	if err != nil {
-		return nil, err
-	}
-	on, err := open(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	defer on.Close()
-	now, err := on.Examine(v.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ type session interface {
 	Examine(name string) (mailbox, error)                            // opens it, to be read only
 	List(first, last uint32) (uids []uint32, err error)              // of messages by their place in the mailbox, from 1
 	Fetch(uids []uint32, most int64, each func(message) error) error // at most so many bytes of each, in ascending order
-	Close() error
+	agent.Session
 }
 
 // mailbox is what a server tells of one.
@@ -45,9 +45,8 @@ type client struct {
 	*imapclient.Client
 	visit  *agent.Visit
 	conn   *agent.Conn
-	over   net.Conn    // the connection by which the library speaks: conn, or TLS over it
-	stop   func() bool // forgets the visit's context, which closes the connection when it ends
-	broken bool        // nothing more is to be said to the server
+	over   net.Conn // the connection by which the library speaks: conn, or TLS over it
+	broken bool     // nothing more is to be said to the server
 }
 
 // open connects to the server of a visit, makes the connection secure, and logs in.
@@ -79,10 +78,11 @@ func connect(ctx context.Context, v *agent.Visit) (c *client, secure bool, err e
 	case err == nil:
 		return c, true, nil
 	case !errors.As(err, &refused):
-		c.stop()
-		return nil, false, agent.Untrusted(c.conn.Explain(err))
+		return nil, false, errors.Join(agent.Untrusted(c.conn.Explain(err)), closed(c.over))
 	}
-	c.stop()
+	if err := closed(c.over); err != nil {
+		return nil, false, err
+	}
 	if c, err = dial(ctx, v); err != nil {
 		return nil, false, err
 	}
@@ -90,13 +90,12 @@ func connect(ctx context.Context, v *agent.Visit) (c *client, secure bool, err e
 	return c, false, c.greeted()
 }
 
-// dial connects, and has the connection end with ctx.
 func dial(ctx context.Context, v *agent.Visit) (*client, error) {
 	over, conn, err := v.Dial(ctx, ports)
 	if err != nil {
 		return nil, err
 	}
-	return &client{visit: v, over: over, conn: conn, stop: context.AfterFunc(ctx, func() { conn.Conn.Close() })}, nil
+	return &client{visit: v, over: over, conn: conn}, nil
 }
 
 // greeted waits for the server to say that it is one.
@@ -192,7 +191,7 @@ func (c *client) Fetch(uids []uint32, most int64, each func(message) error) (err
 	defer func() {
 		if err != nil { // what is still to come is not waited for
 			c.broken = true
-			c.conn.Conn.Close()
+			c.conn.Close()
 		}
 		if closed := c.failed("UID FETCH", fetching.Close()); err == nil {
 			err = closed
@@ -240,13 +239,26 @@ func read(data *imapclient.FetchMessageData, most int64) (m message, err error) 
 	return m, nil
 }
 
-// Close says goodbye to a server that is still there.
+// Resume gives the session to another visit.
+func (c *client) Resume(ctx context.Context, v *agent.Visit) {
+	c.visit = v
+	c.conn.Resume(ctx)
+}
+
+// Rest lets the session be nobody's.
+func (c *client) Rest() bool { return !c.broken && c.conn.Rest() }
+
+// Close says goodbye to a server that is still there, and does not wait for its answer.
 func (c *client) Close() error {
-	defer c.stop()
 	if !c.broken && c.conn.Expect(0) == nil {
-		_ = c.Logout().Wait() // it may have gone first
+		c.Logout()
 	}
-	if err := c.Client.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+	return closed(c.Client)
+}
+
+// closed closes what the library may have closed already.
+func closed(c io.Closer) error {
+	if err := c.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"log"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/emersion/go-imap/v2"
@@ -21,6 +22,25 @@ type Server struct {
 	Address string
 	user    *imapmemserver.User
 	log     testutil.Buffer
+
+	mu          sync.Mutex
+	connections []net.Conn
+}
+
+// listener remembers the connections of a server.
+type listener struct {
+	net.Listener
+	server *Server
+}
+
+func (l listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		l.server.mu.Lock()
+		defer l.server.mu.Unlock()
+		l.server.connections = append(l.server.connections, c)
+	}
+	return c, err
 }
 
 // Password is that of eleni.
@@ -56,6 +76,7 @@ func New(t testing.TB, security Security, certificate tls.Certificate) *Server {
 		t.Fatal(err)
 	}
 	s.Address = l.Addr().String()
+	l = listener{l, s}
 	if security == TLS {
 		l = tls.NewListener(l, config)
 	}
@@ -92,6 +113,16 @@ func (s *Server) Receive(t testing.TB, mailbox, message string) {
 	if _, err := s.user.Append(mailbox, strings.NewReader(message), &imap.AppendOptions{}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Disconnect ends the connections that there are. New ones are served.
+func (s *Server) Disconnect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.connections {
+		c.Close()
+	}
+	s.connections = nil
 }
 
 // Said is what clients and the server have said to each other, decrypted.

@@ -28,6 +28,7 @@ type Options struct {
 	AllowNetworks     []string          `toml:"allow_networks" doc:"addresses outside the public Internet that may be asked: networks, addresses, loopback, private"`
 	ConnectTimeout    pipeline.Duration `toml:"connect_timeout" doc:"the longest that looking up and connecting, and then the TLS handshake, may take"`
 	Timeout           pipeline.Duration `toml:"timeout" doc:"the longest that the answer to one command may take"`
+	Keep              pipeline.Duration `toml:"keep" doc:"how long a connection is kept after a visit, for the next one of the same account; 0s closes it"`
 	Backoff           pipeline.Duration `toml:"backoff" doc:"how long after a failure of the network a source is asked again, four times as long after each further one"`
 	MaxBackoff        pipeline.Duration `toml:"max_backoff" doc:"the longest of these"`
 	MaxUnauthorized   int               `toml:"max_unauthorized" doc:"how often in a row a server may refuse a secret, before it is not sent there for unauthorized_pause"`
@@ -38,6 +39,7 @@ type Options struct {
 var Defaults = Options{
 	Backlog: 100, MaxSize: 8e6,
 	ConnectTimeout: pipeline.Duration(10 * time.Second), Timeout: pipeline.Duration(time.Minute),
+	Keep:    pipeline.Duration(5 * time.Minute),
 	Backoff: pipeline.Duration(time.Minute), MaxBackoff: pipeline.Duration(time.Hour),
 	MaxUnauthorized: 3, UnauthorizedPause: pipeline.Duration(time.Hour),
 }
@@ -54,6 +56,9 @@ func (o Options) Validate() error {
 		if n.value <= 0 {
 			return &pipeline.OptionError{Option: n.option, Err: errors.New("must be more than 0")}
 		}
+	}
+	if o.Keep < 0 {
+		return &pipeline.OptionError{Option: "keep", Err: fmt.Errorf("%v is negative; 0s keeps no connection", o.Keep)}
 	}
 	if o.Backlog < 0 {
 		return &pipeline.OptionError{Option: "backlog", Err: fmt.Errorf("%d is negative; 0 takes all that there are", o.Backlog)}
@@ -110,6 +115,7 @@ type Visit struct {
 	item   *pipeline.Item
 	began  time.Time
 	grant  *credentials.Grant
+	asked  account // whose session it uses, where that is known
 	passed int
 	bytes  int64
 }

@@ -21,6 +21,7 @@ type Conn struct {
 	mu       sync.Mutex
 	left     int64
 	deadline time.Time
+	stop     func() bool // forgets the context with which it ends
 }
 
 // ErrTooMuch means that more has come than was expected.
@@ -58,6 +59,34 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Resume has the connection end with ctx, in the place of what it ended with before.
+func (c *Conn) Resume(ctx context.Context) {
+	stop := context.AfterFunc(ctx, func() { c.Conn.Close() })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stop = stop
+}
+
+// Rest has the connection end with nothing, and lets the server be silent, until it is resumed. It returns false if
+// the connection has ended.
+func (c *Conn) Rest() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.stop() || c.left <= 0 {
+		return false
+	}
+	c.left, c.deadline = besides, time.Time{}
+	return c.Conn.SetDeadline(c.deadline) == nil
+}
+
+// Close ends the connection.
+func (c *Conn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stop()
+	return c.Conn.Close()
+}
+
 // Explain returns [ErrTooMuch] in the place of an error that comes of it: libraries keep no more of errors than their
 // texts.
 func (c *Conn) Explain(err error) error {
@@ -74,7 +103,8 @@ func (c *Conn) SetDeadline(time.Time) error      { return nil }
 func (c *Conn) SetReadDeadline(time.Time) error  { return nil }
 func (c *Conn) SetWriteDeadline(time.Time) error { return nil }
 
-// Dial connects to the server of the source, by TLS where its scheme is one of those that begin with it.
+// Dial connects to the server of the source, by TLS where its scheme is one of those that begin with it. The connection
+// ends with ctx.
 func (v *Visit) Dial(ctx context.Context, ports map[string]string) (conn net.Conn, raw *Conn, err error) {
 	host, port := v.Host, ports[v.Scheme]
 	if h, p, err := net.SplitHostPort(v.Host); err == nil {
@@ -88,15 +118,16 @@ func (v *Visit) Dial(ctx context.Context, ports map[string]string) (conn net.Con
 		return nil, nil, err
 	}
 	raw = &Conn{Conn: under, within: time.Duration(v.agent.options.Timeout)}
+	raw.Resume(ctx)
 	if err := raw.Expect(besides); err != nil {
-		return nil, nil, errors.Join(err, under.Close())
+		return nil, nil, errors.Join(err, raw.Close())
 	}
 	if !encrypted[v.Scheme] {
 		return raw, raw, nil
 	}
 	secure := tls.Client(raw, v.TLS())
 	if err := secure.HandshakeContext(within); err != nil {
-		return nil, nil, errors.Join(Untrusted(err), under.Close())
+		return nil, nil, errors.Join(Untrusted(err), raw.Close())
 	}
 	return secure, raw, nil
 }
@@ -136,15 +167,7 @@ func (v *Visit) LogIn(ctx context.Context, secure bool, in func(user, password s
 	if name == "" {
 		return Failf("the URD names no secret, and %s asks for an account: webrace-store secret set NAME --kind basic --user USER --host %s, and secret=\"NAME\" in the URD", v.Host, v.Host)
 	}
-	broker, err := v.agent.broker()
-	if err != nil {
-		return err
-	}
-	scheme := v.Scheme
-	if secure && !encrypted[scheme] {
-		scheme += "s" // it was made secure
-	}
-	v.grant, err = broker.Grant(ctx, name, scheme, v.Host, v.Request.Reach)
+	err := v.obtain(ctx, secure)
 	switch {
 	case errors.Is(err, credentials.ErrNothing):
 		return Failf("secret %s is of kind none, and %s asks for an account", name, v.Host)
@@ -163,6 +186,7 @@ func (v *Visit) LogIn(ctx context.Context, secure bool, in func(user, password s
 	}
 	paused := v.grant.LoggedIn(accepted)
 	if accepted {
+		v.asked = account{v.Scheme, v.Host, user, password}
 		return nil
 	}
 	v.agent.env.Counter("unauthorized").Add(1)
@@ -171,6 +195,37 @@ func (v *Visit) LogIn(ctx context.Context, secure bool, in func(user, password s
 		v.agent.env.Logger.Warn("a secret was refused too often, and is not sent there for a while (option unauthorized_pause)", "secret", name, "host", v.Host)
 	}
 	return Failf("%s does not accept secret %s (basic): webrace-store secret set %s stores another", v.Host, name, name)
+}
+
+// obtain obtains what the secret of the visit grants at its server, by a connection that is secure or not.
+func (v *Visit) obtain(ctx context.Context, secure bool) error {
+	broker, err := v.agent.broker()
+	if err != nil {
+		return err
+	}
+	scheme := v.Scheme
+	if secure && !encrypted[scheme] {
+		scheme += "s" // it was made secure
+	}
+	v.grant, err = broker.Grant(ctx, v.Request.Secret, scheme, v.Host, v.Request.Reach)
+	return err
+}
+
+// account returns as whom the visit may ask the server; ok is false if it may not, or not by a password. Nothing is
+// sent.
+func (v *Visit) account(ctx context.Context) (of account, ok bool) {
+	of = account{scheme: v.Scheme, host: v.Host}
+	if v.Request.Secret != "" {
+		if v.obtain(ctx, true) != nil || v.grant == nil {
+			return account{}, false
+		}
+		v.grant.Close()
+		if of.user, of.password, ok = v.grant.Account(); !ok {
+			return account{}, false
+		}
+	}
+	v.asked = of
+	return of, true
 }
 
 // Reveals reports whether a text holds the secret of the visit.
