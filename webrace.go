@@ -161,6 +161,7 @@ type Document struct {
 	Charset  string   // the encoding Body is in, by its standard name
 	Language string   // BCP 47, as declared; empty when unknown
 	Title    string   // of the document, in UTF-8
+	Thread   string   // of a message: the Message-ID (RFC 5322) of the one that began what it belongs to, its own if it answers none
 	Text     *Text    // what a reader sees; nil until needed when not fetched
 	Links    []string // absolute and normalized, each once, in document order
 
@@ -178,6 +179,10 @@ type Document struct {
 // out of its content encodings, or did not come. It is stored with the header; what a server sends by that name is
 // left out.
 const UndecodedField = "Webrace-Undecoded"
+
+// SourceField is the field of the header of a document without a status in which its agent tells at which source it was
+// found, such as a mailbox. It is stored with the document.
+const SourceField = "Webrace-Source"
 
 // What a document may come without. A server that confirms the stored version sends none of them, and a document
 // that is still fresh was not even asked for: the stage cache adds what is stored, where a stage behind it needs it.

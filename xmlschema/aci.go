@@ -20,6 +20,7 @@ type ACI struct {
 	Owner string // who it is for
 
 	URI        string
+	Thread     string // the ID of the message that began what the document belongs to, if it is one; see [webrace.Document]
 	Title      string
 	Extension  string // of the document's name: html
 	Format     string // one of the Format constants

@@ -14,7 +14,7 @@ func (a *ACI) Encode() (canonical, table []byte, err error) { return encode(a) }
 func (a *ACI) plain() bool {
 	ok := plainString(a.ID, plainToken, false) && plainString(a.URD, plainToken, false) && plainString(a.Owner, plainToken, false) &&
 		plainString(a.Extension, plainToken, false) && a.URI != "" && plainString(a.URI, plainValue, false) &&
-		plainString(a.Title, plainText, true) && plainString(a.Summary, plainText, true) &&
+		plainString(a.Thread, plainValue, false) && plainString(a.Title, plainText, true) && plainString(a.Summary, plainText, true) &&
 		plainString(a.Docbase.Digest, plainValue, false) && plainString(a.Docbase.Name, plainValue, false) &&
 		percent(a.Relevance) && a.FileSize >= 0 && a.Urgency >= 0 && a.Urgency <= 3 && natural(a.Docbase.Version) && natural(a.Docbase.Since) &&
 		plainString(a.Docbase.Secret, plainToken, false) && a.Also.plain() && len(a.Values) == 0
@@ -68,7 +68,10 @@ func (a *ACI) write(f *formWriter) {
 		f.attr("updatetime", formatTime(a.UpdateTime))
 	}
 	f.integer("filesize", a.FileSize)
-	f.textElement("uri", a.URI)
+	f.open("uri")
+	f.optional("thread", a.Thread)
+	f.characters(a.URI)
+	f.end()
 	if a.Title != "" {
 		f.textElement("title", a.Title)
 	}

@@ -25,7 +25,7 @@ func TestHostileAnnotationsAreEncodedAsTheirCanonicalForm(t *testing.T) {
 	t.Parallel()
 	for _, s := range hostileTexts {
 		for _, change := range []func(*ACI){
-			func(a *ACI) { a.ID = s }, func(a *ACI) { a.URD = s }, func(a *ACI) { a.Owner = s }, func(a *ACI) { a.URI = s }, func(a *ACI) { a.Title = s },
+			func(a *ACI) { a.ID = s }, func(a *ACI) { a.URD = s }, func(a *ACI) { a.Owner = s }, func(a *ACI) { a.URI = s }, func(a *ACI) { a.Title = s }, func(a *ACI) { a.Thread = s },
 			func(a *ACI) { a.Extension = s }, func(a *ACI) { a.Format = s }, func(a *ACI) { a.Summary = s }, func(a *ACI) { a.Docbase.Digest = s },
 			func(a *ACI) { a.Docbase.Name = s }, func(a *ACI) { a.Docbase.Secret = s }, func(a *ACI) { a.Also = Also{1, []Mirror{{s, 1}}} },
 			func(a *ACI) { a.Values = map[string]string{s: s} }, func(a *ACI) { a.Explain = &Explain{Keywords: []KeywordShare{{Key: s, Weight: 1}}} },
@@ -63,7 +63,7 @@ func FuzzEncode(f *testing.F) {
 	f.Add("", " ", "]]>", "\ufffe", "\x00", -1)
 	f.Fuzz(func(t *testing.T, id, uri, title, summary, key string, n int) {
 		encodedAlike(t, &ACI{
-			ID: id, URD: key, Owner: id, URI: uri, Title: title, Summary: summary, Extension: title, Relevance: n, FileSize: n, Urgency: n % 5,
+			ID: id, URD: key, Owner: id, URI: uri, Thread: summary, Title: title, Summary: summary, Extension: title, Relevance: n, FileSize: n, Urgency: n % 5,
 			UpdateTime: time.Unix(int64(n), int64(n)), Docbase: Docbase{Digest: key, Version: n, Since: n, Likeness: uint64(n), Shown: uint64(n) << 7, Matched: uint64(n) << 9, Secret: key, Name: title},
 			Also: Also{n, []Mirror{{title, n}}}, Values: map[string]string{key: title},
 			Explain: &Explain{Relevance: n, Threshold: n, Keywords: []KeywordShare{{Key: key, Weight: n, Body: n, Share: 1 / float64(n), Saturation: float64(n)}}},

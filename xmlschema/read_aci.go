@@ -18,6 +18,7 @@ func bindACI(b *binding) *ACI {
 	}
 	b.d.claimID(b, a.ID)
 	if kid := b.mustChild("uri"); kid != nil {
+		a.Thread = kid.str("thread")
 		a.URI = bindURI(kid)
 	}
 	if kid := b.child("title"); kid != nil {

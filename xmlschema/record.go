@@ -16,6 +16,7 @@ type Record struct {
 	URD        string            `json:"urd,omitzero" doc:"the id of the request that it answers"`
 	Owner      string            `json:"owner,omitzero" doc:"who it is for"`
 	URI        string            `json:"uri,omitzero" doc:"of the document"`
+	Thread     string            `json:"thread,omitzero" doc:"of a message: the ID of the one that began what it belongs to"`
 	Title      string            `json:"title,omitzero" doc:"of the document"`
 	Relevance  int               `json:"relevance,omitzero" doc:"0 to 100"`
 	Urgency    int               `json:"urgency,omitzero" doc:"1 to 3, 3 the most urgent"`
@@ -102,7 +103,7 @@ type RecordMirror struct {
 // Record returns the annotation as JSON has it. It shares its values.
 func (a *ACI) Record() Record {
 	r := Record{
-		ID: a.ID, URD: a.URD, Owner: a.Owner, URI: a.URI, Title: a.Title, Relevance: a.Relevance, Urgency: a.Urgency,
+		ID: a.ID, URD: a.URD, Owner: a.Owner, URI: a.URI, Thread: a.Thread, Title: a.Title, Relevance: a.Relevance, Urgency: a.Urgency,
 		Summary: a.Summary, UpdateTime: a.UpdateTime, Extension: a.Extension, Format: a.Format, FileSize: a.FileSize,
 		Docbase: RecordDocbase{
 			a.Docbase.Digest, a.Docbase.Version, a.Docbase.Since, a.Docbase.Secret, Fingerprint(a.Docbase.Likeness),
@@ -128,7 +129,7 @@ func (a *ACI) Record() Record {
 // ACI returns the annotation that a record is of.
 func (r *Record) ACI() *ACI {
 	a := &ACI{
-		ID: r.ID, URD: r.URD, Owner: r.Owner, URI: r.URI, Title: r.Title, Relevance: r.Relevance, Urgency: r.Urgency,
+		ID: r.ID, URD: r.URD, Owner: r.Owner, URI: r.URI, Thread: r.Thread, Title: r.Title, Relevance: r.Relevance, Urgency: r.Urgency,
 		Summary: r.Summary, UpdateTime: r.UpdateTime, Extension: r.Extension, Format: r.Format, FileSize: r.FileSize,
 		Docbase: Docbase{
 			Digest: r.Docbase.Digest, Version: r.Docbase.Version, Since: r.Docbase.Since, Secret: r.Docbase.Secret,

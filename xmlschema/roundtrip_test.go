@@ -132,7 +132,7 @@ func (g generator) ruleOf(languages ...string) Rule {
 
 func (g generator) aci() *ACI {
 	a := &ACI{
-		ID: g.name(), URD: g.name(), Owner: g.name(), URI: g.word(), Title: g.text(), Extension: g.text(),
+		ID: g.name(), URD: g.name(), Owner: g.name(), URI: g.word(), Thread: g.text(), Title: g.text(), Extension: g.text(),
 		Format:    g.one(FormatText, FormatHTML, FormatBinary, FormatMultipart, FormatUnknown),
 		Relevance: g.IntN(101), UpdateTime: g.time(), FileSize: g.IntN(1 << 40), Urgency: 1 + g.IntN(3),
 		Docbase: Docbase{Digest: g.text(), Version: g.IntN(3), Since: g.IntN(3), Likeness: g.Uint64() >> g.IntN(65), Shown: g.Uint64() >> g.IntN(65), Matched: g.Uint64() >> g.IntN(65), Name: trim(g.text())}, Expired: g.IntN(2) == 0, Summary: g.text(),

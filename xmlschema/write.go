@@ -195,7 +195,9 @@ func (a *ACI) element() *etree.Element {
 	}
 	e.CreateAttr("filesize", strconv.Itoa(a.FileSize))
 
-	text(e.CreateElement("uri"), a.URI)
+	uri := e.CreateElement("uri")
+	optional(uri, "thread", a.Thread)
+	text(uri, a.URI)
 	optionalText(e, "title", a.Title)
 	addUrgency(e, a.Urgency)
 	if a.Docbase != (Docbase{}) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/internal/testutil/imapserver"
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -28,17 +29,22 @@ func mailbox(s *imapserver.Server, owner, name, keyword string) *xmlschema.URD {
 // mailrace runs the pipeline mailrace for these URDs, and returns what was told by it: owners and documents.
 func (w *world) mailrace(urds ...*xmlschema.URD) (told []string) {
 	w.t.Helper()
+	for _, a := range w.mailraced(urds...) {
+		told = append(told, fmt.Sprintf("%s %s %s", a.Owner, a.URI, a.Title))
+	}
+	slices.Sort(told)
+	return told
+}
+
+func (w *world) mailraced(urds ...*xmlschema.URD) []control.ACI {
+	w.t.Helper()
 	file := filepath.Join(w.t.TempDir(), "urds.xml")
 	writeFile(w.t, file, string(xmlschema.URDs(urds).Canonical()))
 	args := []string{"mailrace", "--urds", file, "--data", w.data, "--set", "imap.allow_networks=loopback", "--set", "frontier.fresh=0s"}
 	if out, complaints, err := webraceRun(args...); err != nil {
 		w.t.Fatalf("%v: %v\n%s%s", args, err, out, complaints)
 	}
-	for _, a := range w.acis() {
-		told = append(told, fmt.Sprintf("%s %s %s", a.Owner, a.URI, a.Title))
-	}
-	slices.Sort(told)
-	return told
+	return w.acis()
 }
 
 // TestMailrace reads mailboxes for several owners. A message is told of once: not again when the mailbox is made

@@ -68,6 +68,7 @@ type Result struct {
 	Charset   string        // the encoding of the body (of mail, that of its first text), by its standard name; empty if it has none
 	Language  string        // as the document declares it (BCP 47); empty if it does not
 	Title     string        // white space collapsed
+	Thread    string        // of a message: see [Message]
 	Text      *webrace.Text // never nil
 	Links     []string      // absolute and normalized, each once, in document order
 	Anchors   []string      // if wanted, what each link of a page is called there, in few bytes; those beyond its end have no name

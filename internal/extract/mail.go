@@ -52,6 +52,9 @@ func (m *message) entity(h mailHeader, body []byte, depth int) {
 		m.multipart(media, h.ContentType, body, depth)
 	case isMail(media):
 		h, body := splitMail(body)
+		if depth == 0 { // not of a message within
+			m.Thread = h.thread()
+		}
 		m.subject(h.Subject)
 		m.senders(h)
 		m.entity(h, body, depth+1)

@@ -23,7 +23,9 @@ type mailHeader struct {
 	From, ReplyTo    string // decoded, in valid UTF-8
 	List             string // List-Id (RFC 2919), so, too
 	Disposition      string // Content-Disposition
-	ID, References   string // of messages, as they were sent
+	ID               string // of the message and of others, as they were sent
+	References       string
+	InReplyTo        string
 	Date             string
 }
 
@@ -88,12 +90,13 @@ const (
 	fieldDisposition
 	fieldID
 	fieldReferences
+	fieldInReplyTo
 	fieldDate
 	countOfFields
 )
 
 var mailFieldNames = [countOfFields]string{"subject", "content-type", "content-transfer-encoding", "content-language", "from", "reply-to", "list-id",
-	"content-disposition", "message-id", "references", "date"}
+	"content-disposition", "message-id", "references", "in-reply-to", "date"}
 
 // mailFields are the values of those fields; nil of one that is not there.
 type mailFields [countOfFields][]byte
@@ -112,7 +115,7 @@ func newMailHeader(fields mailFields) mailHeader {
 	return mailHeader{
 		Subject: mailText(fields[fieldSubject]), ContentType: string(fields[fieldContentType]), TransferEncoding: string(fields[fieldTransferEncoding]),
 		Language: string(fields[fieldLanguage]), From: mailText(fields[fieldFrom]), ReplyTo: mailText(fields[fieldReplyTo]), List: mailText(fields[fieldList]),
-		Disposition: string(fields[fieldDisposition]), ID: string(fields[fieldID]), References: string(fields[fieldReferences]), Date: string(fields[fieldDate]),
+		Disposition: string(fields[fieldDisposition]), ID: string(fields[fieldID]), References: string(fields[fieldReferences]), InReplyTo: string(fields[fieldInReplyTo]), Date: string(fields[fieldDate]),
 	}
 }
 

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"mime"
 	"net/mail"
 	"strings"
@@ -17,12 +18,15 @@ type Message struct {
 // MessageOf reads the header of a message (RFC 5322, section 3.6.4).
 func MessageOf(message []byte) Message {
 	h, _ := splitMail(message)
-	m := Message{ID: firstID(h.ID)}
-	if m.Thread = firstID(h.References); m.Thread == "" {
-		m.Thread = m.ID
-	}
+	m := Message{ID: firstID(h.ID), Thread: h.thread()}
 	m.Date, _ = mail.ParseDate(h.Date)
 	return m
+}
+
+// thread is the ID of the message that began what one belongs to, as far as it is known: a program that writes no
+// References may write what it answers.
+func (h mailHeader) thread() string {
+	return cmp.Or(firstID(h.References), firstID(h.InReplyTo), firstID(h.ID))
 }
 
 // firstID returns the first ID of a field, without its angle brackets. Where there are none, as broken programs write

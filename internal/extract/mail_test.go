@@ -74,6 +74,7 @@ func TestMessageOf(t *testing.T) {
 		"Message-ID: <a@b\n":           {ID: "a@b", Thread: "a@b"},
 		"Message-ID: <>\n":             {},
 		"Message-ID: <c@d>\nReferences: <a@b>\n <b@b>\nIn-Reply-To: <b@b>\n": {ID: "c@d", Thread: "a@b"},
+		"Message-ID: <c@d>\nIn-Reply-To: Your mail of Monday <a@b>\n":        {ID: "c@d", Thread: "a@b"},
 		"References: <a@b>\n":                          {Thread: "a@b"},
 		"Date: Fri, 2 Jan 2026 05:04:05 +0200 (EET)\n": {Date: at},
 		"Date: yesterday\n":                            {},

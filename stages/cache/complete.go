@@ -35,7 +35,7 @@ func (s *stage) complete(d *webrace.Document, v objects.Version) error {
 	if err != nil {
 		return err
 	}
-	d.MediaType, d.Charset, d.Language, d.Title, d.Text = r.MediaType, r.Charset, r.Language, r.Title, r.Text
+	d.MediaType, d.Charset, d.Language, d.Title, d.Thread, d.Text = r.MediaType, r.Charset, r.Language, r.Title, r.Thread, r.Text
 	d.Canonical = r.CanonicalOf(d.Header, d.URL, extraction.Rules)
 	return nil
 }

@@ -35,7 +35,7 @@ func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	copied.Body, copied.Text, copied.Title = r.body, r.text.Text, r.text.Title
+	copied.Body, copied.Text, copied.Title, copied.Thread = r.body, r.text.Text, r.text.Title, r.text.Thread
 	copied.MediaType, copied.Charset, copied.Language, copied.At = r.text.MediaType, r.text.Charset, r.text.Language, r.version.FetchedAt
 	return &copied, nil
 }

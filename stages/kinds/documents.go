@@ -119,6 +119,7 @@ type document struct {
 	Charset  string     `json:"charset,omitzero" part:"text" doc:"the encoding of the body, by its standard name"`
 	Language string     `json:"language,omitzero" part:"text" doc:"BCP 47, as declared"`
 	Title    string     `json:"title,omitzero" part:"text" doc:"of the document"`
+	Thread   string     `json:"thread,omitzero" part:"text" doc:"of a message: the ID of the one that began what it belongs to"`
 	Text     *pageText  `json:"text,omitzero" part:"text" doc:"what a reader sees"`
 	Blocks   pageBlocks `json:"blocks,omitzero" part:"text" doc:"the parts of the text: start and end in bytes of UTF-8, and field: title, heading, body or navigation; of an entry of a list its number, from 1; skip, the bytes at its beginning that are not compared with other versions; aside, if it makes nothing new"`
 	Columns  []string   `json:"columns,omitzero" part:"text" doc:"of tables in the text: the names of their columns, by which rows are compared"`
@@ -144,7 +145,7 @@ func encodeDocument(d *webrace.Document) (document, []byte) {
 		Header: d.Header, Origin: d.Origin, At: d.At, Took: seconds(d.Took), MediaType: d.MediaType, Secret: d.Secret,
 		Redirects: d.Redirects, Rendered: d.Rendered, Requested: d.Requested, Truncated: d.Truncated,
 		Screenshot: encodeScreenshot(d.Screenshot), Charset: d.Charset, Language: d.Language,
-		Title: d.Title, Text: (*pageText)(d.Text), Links: d.Links, Canonical: d.Canonical, Likeness: hash(d.Likeness),
+		Title: d.Title, Thread: d.Thread, Text: (*pageText)(d.Text), Links: d.Links, Canonical: d.Canonical, Likeness: hash(d.Likeness),
 		Digest: d.Digest, Version: d.Version, Changed: d.Changed,
 	}
 	if d.Text != nil {
@@ -201,7 +202,7 @@ func decodeDocument(h document, body []byte) (*webrace.Document, error) {
 		Header: h.Header, Origin: h.Origin, At: h.At, Took: time.Duration(h.Took), MediaType: h.MediaType, Secret: h.Secret,
 		Redirects: h.Redirects, Rendered: h.Rendered, Requested: h.Requested, Truncated: h.Truncated,
 		Screenshot: decodeScreenshot(h.Screenshot), Charset: h.Charset, Language: h.Language,
-		Title: h.Title, Text: text, Links: h.Links, Canonical: h.Canonical, Likeness: uint64(h.Likeness),
+		Title: h.Title, Thread: h.Thread, Text: text, Links: h.Links, Canonical: h.Canonical, Likeness: uint64(h.Likeness),
 		Digest: h.Digest, Version: h.Version, Changed: h.Changed,
 	}
 	if h.Graph != nil || h.GraphWhole || h.GraphProblems != nil {

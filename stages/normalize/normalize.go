@@ -248,7 +248,7 @@ func (s *stage) count(r *extract.Result) {
 
 func normalized(d *webrace.Document, r *extract.Result) *webrace.Document {
 	n := *d
-	n.MediaType, n.Charset, n.Language, n.Title = r.MediaType, r.Charset, r.Language, r.Title
+	n.MediaType, n.Charset, n.Language, n.Title, n.Thread = r.MediaType, r.Charset, r.Language, r.Title, r.Thread
 	n.Text, n.Links, n.Canonical = r.Text, r.Links, r.Canonical
 	return &n
 }

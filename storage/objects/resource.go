@@ -13,7 +13,7 @@ import (
 )
 
 // What no HTTP server answered, such as a message of a mailbox, has status 0, and of a header no more than the media
-// type of its body. Its record is of type resource (WARC 1.1, section 6.4), whose block is the body and nothing else.
+// type of its body and the source at which it was found. Its record is of type resource (WARC 1.1, section 6.4), whose block is the body and nothing else.
 
 // lengthField is ours: it has the size of the body that a revisit stands for, where no HTTP header tells it.
 const lengthField = "Webrace-Payload-Length"
@@ -38,6 +38,9 @@ func (r *record) hold(v *Version, header http.Header, body []byte) {
 	r.body = body
 	if v.Status == 0 {
 		r.kind, r.content = typeResource, cmp.Or(cleanValue(v.MediaType), unknownType)
+		if source := cleanValue(header.Get(webrace.SourceField)); source != "" {
+			r.fields = append(r.fields, [2]string{webrace.SourceField, source})
+		}
 	} else {
 		r.kind, r.content, r.head = typeResponse, contentHTTP, responseHead(v.Status, header, len(body))
 	}
@@ -81,6 +84,9 @@ func (r *parsedRecord) held() (h held, err error) {
 	if kind == typeResource || length != "" {
 		h.header = http.Header{"Content-Type": {r.fields["content-type"]}}
 		webrace.SetTruncation(h.header, webrace.Truncation(r.fields["warc-truncated"]))
+		if source := r.fields[strings.ToLower(webrace.SourceField)]; source != "" {
+			h.header.Set(webrace.SourceField, source)
+		}
 	} else {
 		if h.status, h.header, h.body, err = splitResponse(r.block); err != nil {
 			return held{}, err

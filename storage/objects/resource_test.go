@@ -2,6 +2,7 @@ package objects
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // mail is a message that no HTTP server answered.
 func mail(url, body string) *webrace.Document {
 	return &webrace.Document{
-		URL: url, Outcome: webrace.Fetched, At: noon, MediaType: "message/rfc822", Charset: "koi8-r", Language: "ru", Secret: "mailbox",
+		URL: url, Outcome: webrace.Fetched, Header: http.Header{webrace.SourceField: {"imap://a.example/INBOX"}}, At: noon, MediaType: "message/rfc822", Charset: "koi8-r", Language: "ru", Secret: "mailbox",
 		Body: []byte(body), Links: []string{"https://example.org/"},
 	}
 }
@@ -33,9 +34,10 @@ func TestWhatNoServerAnsweredIsAResource(t *testing.T) {
 		again := mail("mid:1@a.example", "Subject: one\r\n\r\nHTTP/1.1 200 OK\r\n\r\n")
 		again.Secret = "other"
 		cut := mail("mid:2@a.example", "Subject: tw")
-		cut.Truncated, cut.Header = true, map[string][]string{}
+		cut.Truncated = true
 		webrace.SetTruncation(cut.Header, webrace.TruncatedByTime)
 		bare := mail("ni:///sha-256;47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU", "")
+		bare.Header = nil
 		bare.MediaType, bare.Charset, bare.Language, bare.Secret = "", "", "", ""
 		all := []*webrace.Document{mail("mid:1@a.example", string(again.Body)), again, cut, mail(cut.URL, "Subject: two\r\n\r\n"), bare}
 		var stored []Version
@@ -58,6 +60,9 @@ func TestWhatNoServerAnsweredIsAResource(t *testing.T) {
 				header := wantBody(t, s, v, string(d.Body))
 				if v.Status != 0 || v.MediaType != d.MediaType || v.Charset != d.Charset || v.Language != d.Language || v.Truncated != d.Truncated {
 					t.Errorf("%s: %+v", when, v)
+				}
+				if got, want := header.Get(webrace.SourceField), d.Header.Get(webrace.SourceField); got != want {
+					t.Errorf("%s: of source %q, want %q", when, got, want)
 				}
 				if want := webrace.TruncationOf(d.Header); webrace.TruncationOf(header) != want && d.Truncated {
 					t.Errorf("%s: truncated by %s, want %s", when, webrace.TruncationOf(header), want)

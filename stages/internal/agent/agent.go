@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -137,6 +138,7 @@ func Failf(format string, args ...any) error { return &Failure{fmt.Sprintf(forma
 // Document passes a document of the source on, in whose view it lies.
 func (v *Visit) Document(ctx context.Context, out pipeline.Emitter, d *webrace.Document) error {
 	d.Outcome, d.Secret, d.Reach = webrace.Fetched, v.Request.Secret, v.Request.Reach
+	d.Header = http.Header{webrace.SourceField: {v.Request.URL}}
 	if now := time.Now(); d.At.IsZero() || d.At.After(now) {
 		d.At = now
 	}

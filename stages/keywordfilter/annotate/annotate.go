@@ -26,6 +26,9 @@ import (
 const (
 	// SummaryBytes is the longest summary of an annotation, unless its alert was asked for another.
 	SummaryBytes = 300
+	// threadBytes is the longest line that a message may have.
+	threadBytes = 998
+
 	// TitleBytes is the longest title of an annotation: a page may call itself a book.
 	TitleBytes = 500
 	// MostExplained is how many keywords an annotation explains, those that matter most: a request may
@@ -82,6 +85,7 @@ type Document struct{ common xmlschema.ACI }
 func Of(d *webrace.Document) *Document {
 	return &Document{xmlschema.ACI{
 		URI:        d.URL,
+		Thread:     clean(d.Thread, threadBytes),
 		Title:      clean(titleOf(d), TitleBytes),
 		Extension:  extension(d.URL, d.MediaType),
 		Format:     format(d.MediaType),

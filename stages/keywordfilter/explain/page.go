@@ -45,8 +45,11 @@ func LookUp(ctx context.Context, dir *storage.Dir, queues Queues, secret, url st
 	if err != nil {
 		return nil, err
 	}
-	p.Stored, err = Read(ctx, cache, version)
-	return p, err
+	if p.Stored, err = Read(ctx, cache, version); err != nil {
+		return nil, err
+	}
+	p.Reach.Source = p.Stored.Source
+	return p, nil
 }
 
 // LookAtParts finds the parts of the page at which those of an owner's URDs look that are asked: together they have one

@@ -16,6 +16,7 @@ import (
 type Reach struct {
 	URL      string
 	Secret   string // the name of the credentials
+	Source   string // at which it was found first, if that is no page; empty if that is not known
 	Statuses []Status
 	united   []string // other pages that have moved there for good, which were shown until then
 }
@@ -82,6 +83,8 @@ func (r *Reach) Asks(u control.URD) (bool, string) {
 		return false, fmt.Sprintf("its crawl came to it on level %d, and it %s (pipeline %s)", Level(came.Distance), at.Because(), at.Pipeline)
 	case ok && within(came.Distance, u.Crawl.Levels):
 		return true, fmt.Sprintf("its crawl came to it on level %d", Level(came.Distance))
+	case r.Source != "" && r.Source == u.Crawl.Start && r.Secret == u.Crawl.Secret:
+		return true, "it was found at the URD's source"
 	}
 	if everyone, found := r.everyone(); found && !isPrivate {
 		return true, fmt.Sprintf("pipeline %s asks everyone (keyword-filter.audience)", everyone.Pipeline)
@@ -91,8 +94,10 @@ func (r *Reach) Asks(u control.URD) (bool, string) {
 		return false, fmt.Sprintf("it lies on level %d of the crawl, and the URD asks for %d (depth)", Level(came.Distance), u.Crawl.Levels)
 	case u.Crawl.ID == "":
 		return false, "the URD starts no crawl"
+	case !u.OfTheWeb() && r.Source != "":
+		return false, fmt.Sprintf("it was found first at %s, which is another source than the URD's", r.Source)
 	case !u.OfTheWeb():
-		return false, fmt.Sprintf("nothing is kept of what came by a source of protocol %s", u.Protocol)
+		return false, fmt.Sprintf("it did not come by a source of protocol %s", u.Protocol)
 	case !r.concerns(u):
 		return false, fmt.Sprintf("it lies outside the scope %s of %s", u.Crawl.Scope, u.Crawl.Start)
 	case u.Crawl.Secret != r.Secret:

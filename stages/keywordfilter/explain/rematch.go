@@ -157,7 +157,7 @@ func (r *Rematch) version(ctx context.Context, v objects.Version, last uint64, y
 	if latest.Before(r.Since) {
 		return true, nil
 	}
-	asked, err := r.asked(v.URL)
+	asked, err := r.asked(v)
 	if err != nil || len(asked) == 0 {
 		return true, err
 	}
@@ -337,10 +337,14 @@ func (s *seen) count(ctx context.Context, i *annotate.Interest, d *Stored, alert
 // asked returns the URDs that are asked about a URL: those that a pipeline asks, and those whose crawl would
 // take it, had it ever run. What was asked for by a request that is more than a GET is for those who make it, so that
 // such a crawl takes nothing of the kind but its own start.
-func (r *Rematch) asked(url string) (asked []*Rematched, err error) {
+func (r *Rematch) asked(v objects.Version) (asked []*Rematched, err error) {
+	url := v.URL
 	known, err := r.Queues.ReachOf(r.Secret, url)
 	if err != nil {
 		return nil, err
+	}
+	if known.Source, err = r.sourceOf(v); err != nil {
+		return nil, unlessGone(err)
 	}
 	for _, i := range r.Interests {
 		yes, _ := known.Asks(i.Request)
@@ -357,6 +361,15 @@ func (r *Rematch) asked(url string) (asked []*Rematched, err error) {
 		}
 	}
 	return asked, nil
+}
+
+// sourceOf returns at which source a version was found that no page led to.
+func (r *Rematch) sourceOf(v objects.Version) (string, error) {
+	if v.Status != 0 {
+		return "", nil
+	}
+	_, header, err := r.Cache.Body(v)
+	return sourceOf(v, header), err
 }
 
 func inScopeOf(u control.URD, url string) bool { return u.Crawl.ID != "" && inScope(u.Crawl, url) }

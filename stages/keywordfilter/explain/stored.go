@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
@@ -17,6 +18,7 @@ type Stored struct {
 	*extract.Result
 	Version   objects.Version
 	Body      []byte
+	Source    string              // at which it was found, if that is no page; empty if that is not known
 	Undecoded string              // why its body is not taken out of its content encodings; empty if it is
 	Parts     *selection.Document // what rules are applied to
 }
@@ -34,8 +36,16 @@ func Read(ctx context.Context, cache *objects.Store, version objects.Version) (*
 	}
 	r.Canonical = r.CanonicalOf(header, version.URL, urlnorm.Rules{})
 	return &Stored{
-		r, version, body, wording.OneLine(header.Get(webrace.UndecodedField)), selection.Open(version.URL, body, r.MediaType, r.Charset, r.Text),
+		r, version, body, sourceOf(version, header), wording.OneLine(header.Get(webrace.UndecodedField)), selection.Open(version.URL, body, r.MediaType, r.Charset, r.Text),
 	}, nil
+}
+
+// sourceOf returns at which source a version was found that no page led to.
+func sourceOf(version objects.Version, header http.Header) string {
+	if version.Status != 0 {
+		return ""
+	}
+	return header.Get(webrace.SourceField)
 }
 
 // AsBody returns the version as one without text is told of.
@@ -47,7 +57,7 @@ func (s *Stored) AsBody() annotate.Body {
 func (s *Stored) Document() *webrace.Document {
 	v := s.Version
 	return &webrace.Document{
-		URL: v.URL, At: v.FetchedAt, MediaType: s.MediaType, Body: s.Body, Title: s.Title, Text: s.Text,
+		URL: v.URL, At: v.FetchedAt, MediaType: s.MediaType, Body: s.Body, Title: s.Title, Thread: s.Thread, Text: s.Text,
 		Digest: v.Digest, Version: v.Number, Secret: v.Secret, Truncated: v.Truncated,
 	}
 }

@@ -58,7 +58,7 @@ func (im *importer) extracted(url string, r *warc.Response, at time.Time) (*webr
 	return &webrace.Document{
 		URL: url, Outcome: webrace.Fetched, Status: r.Status, Header: r.Header, Origin: r.Origin, At: at,
 		MediaType: x.MediaType, Body: r.Body, Truncated: r.Truncated,
-		Charset: x.Charset, Language: x.Language, Title: x.Title, Text: x.Text, Links: x.Links,
+		Charset: x.Charset, Language: x.Language, Title: x.Title, Thread: x.Thread, Text: x.Text, Links: x.Links,
 	}, "", nil
 }
 

@@ -314,7 +314,7 @@ func TestWhatIsNotOfTheWebIsExportedAndImportedEqual(t *testing.T) {
 	for i, body := range []string{"Subject: one\r\n\r\none", "Subject: two\r\n\r\ntwo", "Subject: two\r\n\r\ntwo", "Subject: one\r\n\r\none"} {
 		done := make(chan error, 1)
 		d := &webrace.Document{URL: urls[i], Outcome: webrace.Fetched, MediaType: "message/rfc822", Charset: "utf-8",
-			Body: []byte(body), At: time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)}
+			Header: map[string][]string{webrace.SourceField: {"imap://a.example/" + urls[i]}}, Body: []byte(body), At: time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)}
 		if d.URL == home { // a server has it, too
 			d.Status, d.Header = 200, map[string][]string{"Content-Type": {"message/rfc822"}, "X-N": {"1"}}
 		}

@@ -64,6 +64,9 @@ func (rec *Record) ownHeader() http.Header {
 	if t := rec.Field("Content-Type"); t != "" {
 		header.Set("Content-Type", t)
 	}
+	if source := rec.Field(webrace.SourceField); source != "" && !rec.isOfTheWeb() {
+		header.Set(webrace.SourceField, source)
+	}
 	return header
 }
 
