@@ -244,3 +244,12 @@ var ErrAnswered = errors.New("an answer of the moment")
 // Learned is a change that a stage wants recorded in the visit of the request it works for, once that
 // request is done: stages hand it to their item, the frontier applies it.
 type Learned func(*Visit)
+
+// Learn changes the visit by what stages have learned, in their order. What is not [Learned] is somebody else's.
+func (v *Visit) Learn(all []any) {
+	for _, what := range all {
+		if learned, ok := what.(Learned); ok {
+			learned(v)
+		}
+	}
+}

@@ -53,16 +53,25 @@ func (u *URD) Start() (string, error) {
 
 // ParseStart returns the one form of the address of a source that is not of the web.
 func ParseStart(address string) (string, error) {
+	protocol := ProtocolOf(address)
+	if protocol == ProtocolHTTP {
+		return "", fmt.Errorf("%.256q begins as no source does", address)
+	}
+	return (&URD{Protocol: protocol, URI: address}).Start()
+}
+
+// ProtocolOf returns the protocol of an address by how that begins: http where it begins as no other does.
+func ProtocolOf(address string) string {
 	scheme, _, _ := strings.Cut(address, "://")
 	if scheme == ProtocolDB {
-		return (&URD{Protocol: ProtocolDB, URI: address}).Start()
+		return ProtocolDB
 	}
 	for protocol, on := range servers {
 		if scheme == on.plain || scheme == on.secure {
-			return (&URD{Protocol: protocol, URI: address}).Start()
+			return protocol
 		}
 	}
-	return "", fmt.Errorf("%.256q begins as no source does", address)
+	return ProtocolHTTP
 }
 
 // withPort adds a port to a URL that has none, or to the bare name of a host.

@@ -45,6 +45,8 @@ counts as one that no owner has seen before.
 
 A URL is fetched as in a pipeline: with the options of fetch, robots.txt obeyed and
 redirects followed; where it is the start of a URD with a <request>, as that says.
+Of a mailbox it is the newest message, read by the first pipeline that reads such.
+
 Nothing is stored, and no data directory is opened or made, but for --secret, and for
 the secrets that such a request names: then these are looked up in the one that is there,
 and go where they would go in a crawl that begins at the URL.
@@ -64,6 +66,7 @@ by the options of the pipeline that has that stage, or by its defaults.`,
   webrace-run try --url https://example.org/news --urds interests.xml
   webrace-run try https://example.org/boat --select 'css:#price' --ignore css:.ad --field 'price=css:#price | number'
   webrace-run try --url https://bank.example/account --secret bank -k statement
+  webrace-run try --url imaps://mail.example.org/INBOX --secret mail -k ferry
   webrace-run try --url https://example.org/app --render --set render.sandbox=false -k boat
   webrace-run try --file page.html --keyword boat --text full
   webrace-run try https://example.org/events --graph

@@ -17,6 +17,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // source is where the document to try comes from.
@@ -52,6 +53,11 @@ func (s *source) check() error {
 		return errors.New("--type and --base are of a --file")
 	case s.file != "" && (s.secret != "" || s.render):
 		return errors.New("--secret and --render are of a --url")
+	case !s.isOfTheWeb() && s.render:
+		return errors.New("--render is of pages")
+	case !s.isOfTheWeb():
+		_, err := xmlschema.ParseStart(s.url)
+		return err
 	case s.url != "":
 		return mustBeStart(s.url)
 	case s.base != "":
@@ -59,6 +65,9 @@ func (s *source) check() error {
 	}
 	return nil
 }
+
+// isOfTheWeb reports whether the document is a page or a file, and no newest one of a mailbox or the like.
+func (s *source) isOfTheWeb() bool { return xmlschema.ProtocolOf(s.url) == xmlschema.ProtocolHTTP }
 
 // document gets the document, and reads its text.
 func (s *source) document(c *cobra.Command, globals *cli.Globals) (*triedDocument, error) {
@@ -85,6 +94,9 @@ func (d *triedDocument) read(ctx context.Context, url string) (err error) {
 
 // receive gets the document as it is.
 func (s *source) receive(c *cobra.Command, globals *cli.Globals) (*triedDocument, error) {
+	if !s.isOfTheWeb() {
+		return s.newest(c, globals)
+	}
 	options, rendering, err := s.options(globals)
 	if err != nil {
 		return nil, err

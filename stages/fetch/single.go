@@ -102,18 +102,9 @@ func (a *Single) ask(ctx context.Context, r webrace.Request) (document *webrace.
 	case document != nil || next != "":
 		return document, next, report, nil
 	}
-	visit := learned(end)
+	var visit webrace.Visit
+	visit.Learn(end.Learned)
 	return nil, "", report, &NoDocumentError{r.URL, visit.Status, fmt.Errorf("%s gave no document: %s", r.URL, visit.Error)}
-}
-
-// learned returns the visit as it is after a request.
-func learned(end pipeline.Alone) (v webrace.Visit) {
-	for _, what := range end.Learned {
-		if learn, ok := what.(webrace.Learned); ok {
-			learn(&v)
-		}
-	}
-	return v
 }
 
 func sleepUntil(ctx context.Context, at time.Time) error {

@@ -22,6 +22,7 @@ type urdFlags struct {
 	title          string
 	labels         []string
 	interest       cli.InterestFlags
+	protocol       string
 	depth          int
 	secret         string
 	scope          string
@@ -42,6 +43,7 @@ told of whatever others' crawls bring from under it.`,
 		Example: `  webrace-store urd add --url https://example.org/ --owner eleni --keyword ibm:3 --keyword "annual report:5" --depth 3
   webrace-store urd add --url https://example.org/jobs --owner eleni --nonfilter --timing 1h
   webrace-store urd add --url https://example.org/rates --owner eleni --nonfilter --at "0 8 * * 1-5 Europe/Athens"
+  webrace-store urd add --url imaps://mail.example.org/INBOX --owner eleni --secret mail --keyword ferry:5
   webrace-store urd add --url https://example.org/boat --owner eleni --nonfilter --select '#price' --ignore 'regex:\d+ readers'`,
 		Args: flagsAlone,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -49,11 +51,14 @@ told of whatever others' crawls bring from under it.`,
 			if err != nil {
 				return cli.Wrong(err)
 			}
-			warnings, err := cli.CheckInterest(urd)
-			if err != nil {
-				return cli.Wrong(err)
+			warnings := urd.Advice()
+			for _, fault := range globals.CheckURD(urd) {
+				if !fault.Warning {
+					return cli.Wrong(errors.New(fault.Message))
+				}
+				warnings = append(warnings, fault.Message)
 			}
-			for _, warning := range append(urd.Advice(), warnings...) {
+			for _, warning := range warnings {
 				note(c, "warning: %s", warning)
 			}
 			return fillControl(globals, func(store *control.Store) error { return putURDs(c, store, []*xmlschema.URD{urd}) })
@@ -66,6 +71,7 @@ told of whatever others' crawls bring from under it.`,
 	f.StringVar(&flags.title, "title", "", "a line that names it for its owner")
 	f.StringArrayVar(&flags.labels, "label", nil, "a `WORD` by which its owner groups URDs, as often as needed")
 	flags.interest.Add(f)
+	f.StringVar(&flags.protocol, "protocol", "", "what the start is, where its URL does not tell: http, feed, imap, nntp or db")
 	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages: 1 is the start alone, 0 has no limit")
 	f.StringVar(&flags.scope, "scope", xmlschema.ScopeHost, "how far from the start: host, domain, prefix or any")
 	f.StringVar(&flags.secret, "secret", "", "ask with the credentials of this name (webrace-store secret)")
@@ -97,6 +103,7 @@ func (f *urdFlags) urd() (*xmlschema.URD, error) {
 		return nil, fmt.Errorf("--urgency %d: it is a whole number from 1 to 3", f.urgency)
 	}
 	urd := xmlschema.NewURD(f.owner, f.url)
+	urd.Protocol = cmp.Or(f.protocol, xmlschema.ProtocolOf(f.url))
 	urd.ID, urd.Secret, urd.Title, urd.Labels = f.id, f.secret, strings.TrimSpace(f.title), f.labels
 	for _, label := range f.labels {
 		if !xmlschema.FitsLabel(label) {

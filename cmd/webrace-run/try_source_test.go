@@ -1,0 +1,65 @@
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace/internal/testutil/imapserver"
+)
+
+// TestTryShowsTheNewestOfASource, and why there is none to show. What is tried is not stored.
+func TestTryShowsTheNewestOfASource(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.secret("mail", imapserver.Password)
+	s := imapserver.New(t, imapserver.None, tls.Certificate{})
+	s.Create(t, "Empty")
+	s.Receive(t, "INBOX", letter("1@a.example", "Lunch", "Fish."))
+	s.Receive(t, "INBOX", letter("2@a.example", "Ferry", "It sails."))
+	for _, c := range []struct{ url, secret, want string }{
+		{"imap://" + s.Address, "mail", "mid:2@a.example"},
+		{"imap://" + s.Address, "mail", "it is the newest of imap://" + s.Address + "/INBOX"},
+		{"imap://" + s.Address + "/INBOX", "mail", "worth an alert to 1 of 1 URD"},
+		{"imap://" + s.Address + "/Empty", "mail", "there is none in it"},
+		{"imap://" + s.Address + "/Elsewhere", "mail", "EXAMINE Elsewhere"},
+		{"imap://" + s.Address + "/INBOX", "", "names no secret"},
+		{"imap://" + s.Address + "/INBOX", "other", "no secret is named other"},
+		{"pop3://" + s.Address, "mail", "nothing reads pop3"},
+		{"imap://eleni@" + s.Address, "mail", "names a user"},
+	} {
+		args := []string{"try", "--data", w.data, "--set", "imap.allow_networks=loopback", "--url", c.url, "-k", "ferry"}
+		if c.secret != "" {
+			args = append(args, "--secret", c.secret)
+		}
+		out, said, err := webraceRun(args...)
+		if all := fmt.Sprint(out, said, err); !strings.Contains(all, c.want) || strings.Contains(all, imapserver.Password) {
+			t.Errorf("%s with %q: %s\nwant %q", c.url, c.secret, all, c.want)
+		}
+	}
+	if said, status := w.store("cache", "ls"); status != 0 || strings.Contains(said, "mid:") {
+		t.Errorf("stored: %d, %s", status, said)
+	}
+}
+
+// TestAMailboxIsAddedByItsURL tells its protocol, unless that is given. What nothing serves is refused.
+func TestAMailboxIsAddedByItsURL(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, c := range []struct {
+		flags, want string
+		status      int
+	}{
+		{"--url imaps://mail.example.org", "added", 0},
+		{"--url mail.example.org --protocol imap", "added", 0},
+		{"--url imaps://mail.example.org/INBOX --protocol http", "is not an http or https URL", 2},
+		{"--url pop3s://mail.example.org", "nothing serves protocol pop3", 2},
+		{"--url imaps://mail.example.org/ --protocol mail", "protocol", 2},
+	} {
+		args := append([]string{"urd", "add", "--owner", "ann", "--keyword", "ferry:5"}, strings.Fields(c.flags)...)
+		if said, status := w.store(args...); status != c.status || !strings.Contains(said, c.want) {
+			t.Errorf("%s: %d, %s", c.flags, status, said)
+		}
+	}
+}
