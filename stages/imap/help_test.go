@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,29 +16,34 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/internal/testutil/imapserver"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/agent"
 )
 
-// certificate is that of 127.0.0.1, which the tests trust.
-var certificate tls.Certificate
+// authority is one that the tests trust, and certificate one by it for 127.0.0.1.
+var (
+	authority   *testutil.Authority
+	certificate tls.Certificate
+)
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		log.Fatal(err)
 	}
-	s := httptest.NewUnstartedServer(nil)
-	s.StartTLS()
-	certificate = s.TLS.Certificates[0]
-	trusted := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	s.Close()
-	name := filepath.Join(dir, "trusted.pem")
-	if err := os.WriteFile(name, trusted, 0o600); err != nil {
+	if authority, err = testutil.NewAuthority(); err != nil {
 		log.Fatal(err)
 	}
-	os.Setenv("SSL_CERT_FILE", name) // is read at the first handshake
+	if certificate, err = authority.Issue("127.0.0.1"); err != nil {
+		log.Fatal(err)
+	}
+	trusted, err := authority.Write(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	os.Setenv("SSL_CERT_FILE", trusted) // is read at the first handshake
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
 		os.RemoveAll(dir)
 		os.Exit(status)
