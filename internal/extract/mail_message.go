@@ -51,6 +51,7 @@ func (h mailHeader) fileName() string {
 			name = parameters[of.parameter]
 		}
 	}
+	name = mailText([]byte(name)) // first: words in base64 may have a slash
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	return strings.Join(strings.Fields(strings.ReplaceAll(mailText([]byte(name)), "\x00", "")), " ")
+	return strings.Join(strings.Fields(strings.ReplaceAll(name, "\x00", "")), " ")
 }
