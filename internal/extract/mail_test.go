@@ -11,9 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/testutil/mails"
 )
 
-var mails = []struct {
+var messages = []struct {
 	name, contentType, body        string
 	title, language, charset, text string
 	links                          []string
@@ -43,6 +44,8 @@ var mails = []struct {
 		"s", "", "utf-8", "title:s|navigation:Eleni Κ <e@a.example>|navigation:list@a.example|navigation:Boats <boats.a.example>|t", nil},
 	{"names of files", "message/rfc822", "Subject: s\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nsee\n--b\nContent-Type: application/pdf; name=\"old.pdf\"\nContent-Disposition: attachment; filename*=utf-8''%CE%9A%20timetable.pdf\n\n%PDF\n--b\nContent-Type: image/png; name=\"=?utf-8?q?caf=C3=A9?=.png\"\n\nPNG\n--b\nContent-Disposition: attachment; filename=\"C:\\\\me\\\\notes.txt\"\n\nnotes\n--b--",
 		"s", "", "utf-8", "title:s|see|Κ timetable.pdf|café.png|notes.txt|notes", nil},
+	{"the name of a file, whose base64 has a slash", "message/rfc822", "Subject: s\nContent-Type: image/png; name=\"=?utf-8?b?0L/Ri9GP?=.png\"\n\nPNG", "s", "", "", "title:s|пыя.png", nil},
+	{"the path of a file, encoded", "message/rfc822", "Subject: s\nContent-Type: image/png; name=\"=?utf-8?q?=2Fme=5Ccaf=C3=A9?=.png\"\n\nPNG", "s", "", "", "title:s|café.png", nil},
 	{"no mail at all", "message/rfc822", "Dear all,\n\nthis is text: yes\n", "", "", "utf-8", "Dear all,|this is text: yes", nil},
 	{"empty", "message/rfc822", "", "", "", "utf-8", "", nil},
 	{"binary", "message/rfc822", "Subject: s\nContent-Type: application/pdf\n\n%PDF", "s", "", "", "title:s", nil},
@@ -54,7 +57,7 @@ var mails = []struct {
 
 func TestMail(t *testing.T) {
 	t.Parallel()
-	for _, c := range mails {
+	for _, c := range messages {
 		r := document(t, c.body, c.contentType, extract.Options{})
 		if got := render(r.Text); r.Title != c.title || r.Language != c.language || r.Charset != c.charset || got != c.text || !slices.Equal(r.Links, c.links) {
 			t.Errorf("%s: title %q, language %q, charset %q\n got %q %q\nwant %q %q", c.name, r.Title, r.Language, r.Charset, got, r.Links, c.text, c.links)
@@ -112,7 +115,7 @@ func TestMailIsReadToBoundedDepthAndInBoundedParts(t *testing.T) {
 }
 
 func FuzzMail(f *testing.F) {
-	for _, c := range mails {
+	for _, c := range messages {
 		f.Add([]byte(c.body), c.contentType)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
@@ -130,6 +133,39 @@ func FuzzMail(f *testing.F) {
 		}
 		if r.Title != "" && contentType == "message/rfc822" && len(r.Text.Blocks) == 0 {
 			t.Fatalf("the title %q is no text", r.Title)
+		}
+	})
+}
+
+// A message says the same when it is forwarded as it is, and with the ends of lines that servers send.
+func FuzzMailSaysTheSameWithinMail(f *testing.F) {
+	for _, c := range messages {
+		f.Add(c.body)
+	}
+	f.Add(string(mails.New(1, 1000).Message("a@b")))
+	f.Fuzz(func(t *testing.T, message string) {
+		if strings.Contains(message, "\r") || strings.Count(message, "message/")+strings.Count(message, "multipart/") > 10 || strings.Count(message, "--") > 500 {
+			return // how deep parts lie, and how many there are, is bounded
+		}
+		boundary := "b"
+		for strings.Contains(message, boundary) {
+			boundary += "b"
+		}
+		read := func(message string) *extract.Result {
+			r, err := extract.Document([]byte(message), "message/rfc822", at, extract.Options{MaxLinks: 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		want := read(message)
+		forwarded := "Content-Type: multipart/mixed; boundary=" + boundary + "\n\n--" + boundary + "\nContent-Type: message/rfc822\n\n" + message + "\n--" + boundary + "--\n"
+		for how, sent := range map[string]string{"forwarded": forwarded, "with other ends of lines": strings.ReplaceAll(message, "\n", "\r\n")} {
+			got := read(sent)
+			text := strings.ReplaceAll(render(got.Text), "\r\n", "\n") // of lines within a paragraph
+			if got.Title != want.Title || text != render(want.Text) || got.Charset != want.Charset || got.Language != want.Language || !slices.Equal(got.Links, want.Links) {
+				t.Fatalf("%q %s is %q: %q, %q\nwant %q: %q, %q", message, how, got.Title, text, got.Links, want.Title, render(want.Text), want.Links)
+			}
 		}
 	})
 }
