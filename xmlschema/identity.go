@@ -6,8 +6,10 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
+	"strconv"
 
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // DeriveID returns the id of a URD that was given none. It depends on these three alone, so that
@@ -40,9 +42,17 @@ func (u *URD) InterestHash() string {
 
 // ACIID returns the id of the annotation that a URD makes of a document in a version, for what it is interested
 // in: matching the same again gives the same id, so that it alerts once. Docbase names the version, by its number, if
-// versions are kept, and by the digest of its body; and the credentials.
+// versions are kept, and by the digest of its body; and the credentials. A message never changes, so that one which comes
+// again after another of the same Message-ID is no news: it is known by all that its owner was shown, whatever number it
+// has in the cache, and by its digest where that is too short to tell.
 func ACIID(urd, interest, uri string, d Docbase) string {
 	h := newDigest("alert")
+	if _, message := urlnorm.MessageID(uri); message {
+		if d.Shown != 0 {
+			d.Digest = strconv.FormatUint(d.Shown, 16)
+		}
+		d.Version = 0
+	}
 	h.add(urd, interest, uri, d.Secret, d.Digest)
 	h.number(d.Version)
 	return h.hex(sha256.Size)

@@ -120,6 +120,34 @@ func TestAnAnnotationIsKnownByItsDocumentAndVersion(t *testing.T) {
 	}
 }
 
+// A message that comes again has the number of another version, and may have other bytes: in each mailbox other programs
+// are said to have brought it. What it says is the same.
+func TestAnAnnotationOfAMessageIsKnownByItsText(t *testing.T) {
+	t.Parallel()
+	id := func(uri, digest string, version int, shown uint64) string {
+		return ACIID("u", "i", uri, Docbase{Digest: digest, Version: version, Shown: shown})
+	}
+	const mail, page = "mid:a@b.example", "http://a.example/"
+	for _, c := range []struct {
+		what string
+		a, b string
+		same bool
+	}{
+		{"of another number", id(mail, "d", 1, 7), id(mail, "d", 3, 7), true},
+		{"of other bytes", id(mail, "d", 1, 7), id(mail, "e", 2, 7), true},
+		{"of another text", id(mail, "d", 1, 7), id(mail, "d", 1, 8), false},
+		{"short, of another number", id(mail, "d", 1, 0), id(mail, "d", 3, 0), true},
+		{"short, of other bytes", id(mail, "d", 1, 0), id(mail, "e", 1, 0), false},
+		{"another message", id(mail, "d", 1, 7), id(mail+"x", "d", 1, 7), false},
+		{"a page of another number", id(page, "d", 1, 7), id(page, "d", 3, 7), false},
+		{"a page of other bytes", id(page, "d", 1, 7), id(page, "e", 1, 7), false},
+	} {
+		if (c.a == c.b) != c.same {
+			t.Errorf("%s: the same is %t", c.what, c.a == c.b)
+		}
+	}
+}
+
 func TestIDsDependOnEveryPartAndItsPlace(t *testing.T) {
 	t.Parallel()
 	ids := []string{
