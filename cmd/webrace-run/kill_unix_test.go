@@ -27,7 +27,7 @@ import (
 	"github.com/webrace/webrace/storage/fulltext"
 )
 
-var kills = flag.Int("kills", 8, "how often TestKilledCrawlsLoseNothing, TestKilledAnnotations and TestKilledDeliveriesLoseNothingToPeople kill the program")
+var kills = flag.Int("kills", 8, "how often TestKilledCrawlsLoseNothing, TestKilledAnnotations, TestKilledDeliveriesLoseNothingToPeople and TestKilledAgentsLoseNothing kill the program")
 
 // A crawl of a real site, followed by the search index, is killed at random moments while requests are out.
 // Nothing that was accepted is lost, nothing that was done is fetched again, no owner is told twice, and what

@@ -121,14 +121,20 @@ func (m *mailWorld) told() (all []string) {
 // tellingOf is an annotation as telling.String writes it.
 func tellingOf(t *testing.T, a control.ACI) string {
 	t.Helper()
-	id, isDigest := strings.CutPrefix(a.URI, "ni:///sha-256;")
-	if !isDigest {
-		var err error
-		if id, err = url.PathUnescape(strings.TrimPrefix(a.URI, "mid:")); err != nil {
-			t.Fatal(err)
-		}
+	return telling{a.Owner, messageID(t, a.URI), a.Title, a.Relevance, ""}.String()
+}
+
+// messageID returns the Message-ID of the message that an address is of, or its digest if it has none.
+func messageID(t *testing.T, address string) string {
+	t.Helper()
+	if digest, is := strings.CutPrefix(address, "ni:///sha-256;"); is {
+		return digest
 	}
-	return telling{a.Owner, id, a.Title, a.Relevance, ""}.String()
+	id, err := url.PathUnescape(strings.TrimPrefix(address, "mid:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 // telling is what an owner is to be told of, once: a message, by its Message-ID, or else its digest, and by its text.

@@ -218,16 +218,25 @@ func (s *Server) Log(t testing.TB) string {
 	return string(text)
 }
 
-// Said is what clients have said after they were let in, decrypted: of one session after the other the lines, each behind
-// the time at which it came.
-func (s *Server) Said(t testing.TB) string {
+// Sessions is how many times a client was let in.
+func (s *Server) Sessions(t testing.TB) int { return len(s.sessions(t)) }
+
+// sessions are the files of what clients have said.
+func (s *Server) sessions(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.dir, "said", "*.in"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return files
+}
+
+// Said is what clients have said after they were let in, decrypted: of one session after the other the lines, each behind
+// the time at which it came.
+func (s *Server) Said(t testing.TB) string {
+	t.Helper()
 	var all strings.Builder
-	for _, file := range files {
+	for _, file := range s.sessions(t) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

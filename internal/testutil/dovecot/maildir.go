@@ -67,8 +67,8 @@ func (s *Server) Move(t testing.TB, name, from, to string) {
 // restored from a backup.
 func (s *Server) Renumber(t testing.TB, mailbox string) {
 	t.Helper()
-	if err := os.Remove(filepath.Join(s.Folder(mailbox), "dovecot-uidlist")); err != nil {
-		t.Fatal(err) // it was never opened
+	if err := os.Remove(filepath.Join(s.Folder(mailbox), "dovecot-uidlist")); err != nil && !os.IsNotExist(err) { // it was never opened
+		t.Fatal(err)
 	}
 	indexes, err := filepath.Glob(filepath.Join(s.Folder(mailbox), "dovecot.index*"))
 	if err != nil {
