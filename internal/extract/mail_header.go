@@ -26,7 +26,6 @@ type mailHeader struct {
 	ID               string // of the message and of others, as they were sent
 	References       string
 	InReplyTo        string
-	Date             string
 }
 
 // longestField is how many bytes of a field are kept. Gigantic ones have no meaning, but cost time.
@@ -35,7 +34,12 @@ const longestField = 16 << 10
 // splitMail returns the header and the body of a message or part. The header ends at an empty line, or before a
 // line that can be none of a header; so what has no header at all is all body.
 func splitMail(message []byte) (h mailHeader, body []byte) {
-	var fields mailFields
+	fields, body := splitFields(message)
+	return newMailHeader(fields), body
+}
+
+// splitFields is splitMail, with the fields as they were sent.
+func splitFields(message []byte) (fields mailFields, body []byte) {
 	var field *[]byte // what a folded line goes on with; nil if that does not matter
 	begun := false
 	rest := message
@@ -44,10 +48,10 @@ func splitMail(message []byte) (h mailHeader, body []byte) {
 		name, value, isField := cutField(line)
 		switch {
 		case len(line) == 0:
-			return newMailHeader(fields), next
+			return fields, next
 		case line[0] == ' ' || line[0] == '\t':
 			if !begun {
-				return newMailHeader(fields), rest
+				return fields, rest
 			}
 			addToField(field, line)
 		case isField:
@@ -59,11 +63,11 @@ func splitMail(message []byte) (h mailHeader, body []byte) {
 			addToField(field, value)
 		case !begun && isEnvelope(line):
 		default:
-			return newMailHeader(fields), rest
+			return fields, rest
 		}
 		rest = next
 	}
-	return newMailHeader(fields), nil
+	return fields, nil
 }
 
 // addToField appends a line to a field that matters.
@@ -115,7 +119,7 @@ func newMailHeader(fields mailFields) mailHeader {
 	return mailHeader{
 		Subject: mailText(fields[fieldSubject]), ContentType: string(fields[fieldContentType]), TransferEncoding: string(fields[fieldTransferEncoding]),
 		Language: string(fields[fieldLanguage]), From: mailText(fields[fieldFrom]), ReplyTo: mailText(fields[fieldReplyTo]), List: mailText(fields[fieldList]),
-		Disposition: string(fields[fieldDisposition]), ID: string(fields[fieldID]), References: string(fields[fieldReferences]), InReplyTo: string(fields[fieldInReplyTo]), Date: string(fields[fieldDate]),
+		Disposition: string(fields[fieldDisposition]), ID: string(fields[fieldID]), References: string(fields[fieldReferences]), InReplyTo: string(fields[fieldInReplyTo]),
 	}
 }
 

@@ -12,15 +12,21 @@ import (
 type Message struct {
 	ID     string    // without angle brackets; empty if it has none
 	Thread string    // the ID of the message that began what it belongs to; its own if it answers none
-	Date   time.Time // when it was written, as its writer has it; zero where that makes no sense
+	date   string
+}
+
+// Date is when it was written, as its writer has it; zero where that makes no sense.
+func (m Message) Date() time.Time {
+	at, _ := mail.ParseDate(m.date)
+	return at
 }
 
 // MessageOf reads the header of a message (RFC 5322, section 3.6.4).
 func MessageOf(message []byte) Message {
-	h, _ := splitMail(message)
-	m := Message{ID: firstID(h.ID), Thread: h.thread()}
-	m.Date, _ = mail.ParseDate(h.Date)
-	return m
+	fields, _ := splitFields(message)
+	text := func(field int) string { return string(fields[field]) }
+	h := mailHeader{ID: text(fieldID), References: text(fieldReferences), InReplyTo: text(fieldInReplyTo)}
+	return Message{ID: firstID(h.ID), Thread: h.thread(), date: text(fieldDate)}
 }
 
 // thread is the ID of the message that began what one belongs to, as far as it is known: a program that writes no

@@ -171,9 +171,9 @@ func (s *stage) document(m message) *webrace.Document {
 	if err != nil {
 		address = urlnorm.OfBytes(m.body)
 	}
-	at := header.Date
-	if !m.at.IsZero() {
-		at = m.at
+	at := m.at
+	if at.IsZero() {
+		at = header.Date()
 	}
 	return &webrace.Document{URL: address, MediaType: "message/rfc822", Body: m.body, Truncated: m.truncated, At: at}
 }

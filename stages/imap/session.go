@@ -1,6 +1,7 @@
 package imap
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -225,7 +226,7 @@ func read(data *imapclient.FetchMessageData, most int64) (m message, err error) 
 			if item.Literal == nil || m.body != nil {
 				continue
 			}
-			if m.body, err = io.ReadAll(io.LimitReader(item.Literal, most+1)); err != nil {
+			if m.body, err = readBody(item.Literal, most+1); err != nil {
 				return m, err
 			}
 			if int64(len(m.body)) < min(item.Literal.Size(), most+1) {
@@ -237,6 +238,17 @@ func read(data *imapclient.FetchMessageData, most int64) (m message, err error) 
 		}
 	}
 	return m, nil
+}
+
+// promised is how many bytes of a body there is room for before any of them has come.
+const promised = 64 << 10
+
+// readBody reads at most so many bytes of a body.
+func readBody(body imap.LiteralReader, most int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(body.Size(), most, promised)) + bytes.MinRead)
+	_, err := b.ReadFrom(io.LimitReader(body, most))
+	return b.Bytes(), err
 }
 
 // Resume gives the session to another visit.
