@@ -3,11 +3,14 @@ package agent
 import (
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
-	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/webrace/webrace/internal/credentials"
 )
@@ -127,7 +130,8 @@ func (v *Visit) Dial(ctx context.Context, ports map[string]string) (conn net.Con
 	}
 	secure := tls.Client(raw, v.TLS())
 	if err := secure.HandshakeContext(within); err != nil {
-		return nil, nil, errors.Join(Untrusted(err), raw.Close())
+		raw.Close() // which may be closed, since its time was over
+		return nil, nil, Untrusted(raw.Explain(err))
 	}
 	return secure, raw, nil
 }
@@ -228,14 +232,33 @@ func (v *Visit) account(ctx context.Context) (of account, ok bool) {
 	return of, true
 }
 
-// Reveals reports whether a text holds the secret of the visit.
-func (v *Visit) Reveals(text string) bool { return v.grant.Reveals(text) }
-
-// Said makes an error of what a server answered to a command, without what it repeats of the secret.
-func (v *Visit) Said(command string, err error) error {
-	text := err.Error()
-	if v.Reveals(text) {
-		text = "the answer holds the secret"
+// Reveals reports whether a text holds the secret of the visit, also as SASL PLAIN sends it (RFC 4616).
+func (v *Visit) Reveals(text string) bool {
+	if v.grant == nil {
+		return false
 	}
-	return Failf("%s: %s: %s", v.Host, command, fmt.Sprintf("%.300s", text))
+	user, password, _ := v.grant.Account()
+	return v.grant.Reveals(text) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte("\x00"+user+"\x00"+password)))
+}
+
+// Said makes an error of what a server answered to a command.
+func (v *Visit) Said(command string, err error) error {
+	return Failf("%s: %s: %.300s", v.Host, command, v.plain(err.Error()))
+}
+
+// plain is a text that a server may have a part in, without what it repeats of the secret, and without characters that do
+// something to a terminal.
+func (v *Visit) plain(text string) string {
+	if v.Reveals(text) {
+		return "the answer holds the secret"
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n': // between the errors of a command, and of the end of the session
+			return ' '
+		case !unicode.IsPrint(r):
+			return utf8.RuneError
+		}
+		return r
+	}, text)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/credentials"
@@ -57,7 +58,7 @@ func (a *Agent) Run(ctx context.Context, it *pipeline.Item, schemes []string, vi
 // parse takes the address of a source apart.
 func parse(address string, schemes []string) (Source, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+	if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) || strings.ContainsFunc(u.Path, unicode.IsControl) {
 		return Source{}, errIsNone(address, schemes)
 	}
 	return Source{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimPrefix(u.Path, "/")}, nil
@@ -76,7 +77,7 @@ func (v *Visit) failed(ctx context.Context, err error) error {
 	case errors.As(err, &guarded):
 		return v.refuse("address_refused", strings.Replace(err.Error(), "fetch.allow_networks", v.agent.env.Stage+".allow_networks", 1))
 	case errors.As(err, &failure):
-		return v.refuse("failures", err.Error())
+		return v.refuse("failures", v.plain(err.Error()))
 	case isOfThePipeline(err):
 		return err
 	}
@@ -85,6 +86,9 @@ func (v *Visit) failed(ctx context.Context, err error) error {
 	attempts := 0
 	if v.Request.Visit != nil {
 		attempts = v.Request.Visit.Attempts
+	}
+	if text := err.Error(); v.plain(text) != text {
+		err = errors.New(v.plain(text))
 	}
 	return pipeline.Retry(fmt.Errorf("visit %s: %w", v.Request.URL, err), time.Now().Add(v.agent.options.backoff(attempts)))
 }
