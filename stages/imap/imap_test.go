@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/webrace/webrace/internal/testutil/imapserver"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // mail is a message with a subject.
@@ -336,5 +338,29 @@ func speak(conn net.Conn, script []string) {
 		} else if strings.HasPrefix(command, "STARTTLS") {
 			io.WriteString(conn, tag+" BAD no\r\n")
 		}
+	}
+}
+
+// TestNamesOfMailboxesAreNoCommands, whatever is in them: what is said is an EXAMINE of the mailbox, whose message comes.
+func TestNamesOfMailboxesAreNoCommands(t *testing.T) {
+	t.Parallel()
+	s := imapserver.New(t, imapserver.TLS, certificate)
+	r := newReader(t, secrets{"mail": account(t, s.Address, password, false)})
+	for i, name := range []string{`a" (X`, `a\`, `{3+}`, `(a)`, `NIL`, `%2525`, `é ~&-`, "日本 \u202e", `a DELETE INBOX`, strings.Repeat("long ", 200) + "x"} {
+		s.Create(t, name)
+		s.Receive(t, name, mail(fmt.Sprint(i, "@a.example"), fmt.Sprint(i)))
+		u := xmlschema.NewURD("eleni", "imaps://"+s.Address+"/"+url.PathEscape(name))
+		u.Protocol, u.Secret = xmlschema.ProtocolIMAP, "mail"
+		start, err := u.Start()
+		if err != nil {
+			t.Errorf("%q: %v", name, err)
+			continue
+		}
+		if got := r.visit(start, nil); got.subjects() != fmt.Sprint(i) {
+			t.Errorf("of %q come %q, %q, %v", name, got.subjects(), got.visit.Error, got.err)
+		}
+	}
+	if said := s.Said(); regexp.MustCompile(`(?m)^\S+ (DELETE|CREATE|SELECT|STORE|EXPUNGE|APPEND|COPY|MOVE|CLOSE)\b`).MatchString(said) {
+		t.Errorf("said: %s", said)
 	}
 }
