@@ -189,10 +189,14 @@ func (c *client) Fetch(uids []uint32, most int64, each func(message) error) (err
 		return err
 	}
 	fetching := c.Client.Fetch(set, wholeMessage(most))
+	torn := false // a literal could not be read to its end: the library goes on behind it, and must not be made to read it
 	defer func() {
 		if err != nil { // what is still to come is not waited for
 			c.broken = true
 			c.conn.Close()
+		}
+		if torn {
+			return
 		}
 		if closed := c.failed("UID FETCH", fetching.Close()); err == nil {
 			err = closed
@@ -200,7 +204,7 @@ func (c *client) Fetch(uids []uint32, most int64, each func(message) error) (err
 	}()
 	for data := fetching.Next(); data != nil; data = fetching.Next() {
 		m, err := read(data, most)
-		if err != nil {
+		if torn = err != nil; torn {
 			return c.failed("UID FETCH", err)
 		}
 		if err := c.conn.Expect(most); err != nil {
