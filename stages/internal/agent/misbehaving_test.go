@@ -202,8 +202,11 @@ func mustEndIn(t *testing.T, c misbehaviour, scheme string) {
 	})
 	grown := watchMemory()
 	o := quick()
-	if c.wants != timeout && c.wants != tooLate {
-		o.Timeout, o.ConnectTimeout = Defaults.Timeout, Defaults.ConnectTimeout // also where the machine is busy
+	if c.wants != timeout { // also where the machine is busy
+		o.Timeout = Defaults.Timeout
+	}
+	if c.wants != tooLate {
+		o.ConnectTimeout = Defaults.ConnectTimeout
 	}
 	got := read(t, o, account(t, address, true), scheme+"://"+address+"/box", "old", 1)
 	memory := grown()
