@@ -13,7 +13,7 @@ def decoded(field):
         if isinstance(piece, bytes):
             try:
                 piece = piece.decode('utf-8' if charset in (None, 'unknown-8bit') else charset, 'replace')
-            except LookupError:
+            except (LookupError, ValueError):
                 piece = piece.decode('latin-1')
         text.append(piece)
     return ' '.join(''.join(text).split())
@@ -111,7 +111,7 @@ class Reading:
         charset = p.get_content_charset() or 'utf-8'
         try:
             return content.decode('windows-1252' if charset in ('iso-8859-1', 'us-ascii') else charset, 'replace')
-        except LookupError:
+        except (LookupError, ValueError):
             return content.decode('latin-1')
 
 def identity(m):
