@@ -60,8 +60,8 @@ func (s secrets) Secret(_ context.Context, name string) (credentials.Secret, err
 func (secrets) SecretVersion(string) uint64                     { return 1 }
 func (secrets) StartOf(context.Context, string) (string, error) { return "", credentials.ErrNotFound }
 
-// account is the secret of an account at a host.
-func account(t *testing.T, host string, insecure bool) secrets {
+// basicAccount is the secret of an account at a host.
+func basicAccount(t *testing.T, host string, insecure bool) secrets {
 	t.Helper()
 	secret, err := credentials.NewSecret(credentials.KindBasic, user, password)
 	if err != nil {

@@ -208,7 +208,7 @@ func mustEndIn(t *testing.T, c misbehaviour, scheme string) {
 	if c.wants != tooLate {
 		o.ConnectTimeout = Defaults.ConnectTimeout
 	}
-	got := read(t, o, account(t, address, true), scheme+"://"+address+"/box", "old", 1)
+	got := read(t, o, basicAccount(t, address, true), scheme+"://"+address+"/box", "old", 1)
 	memory := grown()
 	t.Logf("%q; again %t; %d documents; %d KB", got.why(), got.err != nil, len(got.documents), memory>>10)
 	if !strings.Contains(got.why(), c.wants) || (got.why() == "") != (c.wants == "") || (got.err != nil) != c.again {
@@ -285,7 +285,7 @@ func TestALoginIsNotTriedAgainAndAgain(t *testing.T) {
 		}
 	}
 	address := serve(t, nil, notes("-\r\n"))
-	got := read(t, quick(), account(t, address, true), "imap://"+address+"/box", "", 6)
+	got := read(t, quick(), basicAccount(t, address, true), "imap://"+address+"/box", "", 6)
 	if n := len(tried); n != 3 || got.counters["secrets_paused"] != 1 || got.counters["secret_refused"] != 3 {
 		t.Errorf("tried %d times, %v, %q", n, got.counters, got.why())
 	}
@@ -293,7 +293,7 @@ func TestALoginIsNotTriedAgainAndAgain(t *testing.T) {
 		<-tried
 	}
 	address = serve(t, nil, notes(""))
-	if got := read(t, quick(), account(t, address, true), "imap://"+address+"/box", "", 6); len(tried) != 6 || got.counters["network_failures"] != 6 {
+	if got := read(t, quick(), basicAccount(t, address, true), "imap://"+address+"/box", "", 6); len(tried) != 6 || got.counters["network_failures"] != 6 {
 		t.Errorf("tried %d times, %v, %q", len(tried), got.counters, got.why())
 	}
 }
@@ -315,7 +315,7 @@ func TestAPasswordIsNotSentInTheOpen(t *testing.T) {
 		if host == "" {
 			host = address
 		}
-		got := read(t, quick(), account(t, host, c.insecure), "imap://"+address+"/box", "", 1)
+		got := read(t, quick(), basicAccount(t, host, c.insecure), "imap://"+address+"/box", "", 1)
 		if all := <-said; all != "" || !strings.Contains(got.why(), c.wants) || got.err != nil {
 			t.Errorf("it said %q, and fails of %q", all, got.why())
 		}
