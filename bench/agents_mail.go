@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	loopLimit        = 2   // of imap > drop, over a loop of one FETCH
-	singlyLimit      = 0.6 // over one of a FETCH for each message
-	mailLimit        = 300 // µs of CPU time, a message in the whole pipeline
-	nothingNewLimit  = 1   // ms of CPU time of a visit, and its questions
-	bytesOfAMessage  = 4 << 10
+	loopLimit        = 2    // of imap > drop, over a loop of one FETCH
+	singlyLimit      = 0.6  // over one of a FETCH for each message
+	mailLimit        = 300  // µs of CPU time, a message in the whole pipeline
+	nothingNewLimit  = 1    // ms of CPU time of a visit, and its questions
+	bytesOfAMessage  = 2700 // of text: with their files they have 4 KB
 	visitsForNothing = 500
 	everyNth         = 10 // message has a word that an owner looks for
 )

@@ -21,7 +21,15 @@ func decodeTransfer(body []byte, transferEncoding string) []byte {
 // decodeBase64 passes over all that is not of the alphabet, as RFC 2045 wants it. Padding ends one stretch,
 // and the next may begin: some mail is put together from several.
 func decodeBase64(body []byte) []byte {
-	decoded := make([]byte, 0, base64.StdEncoding.DecodedLen(len(body)))
+	decoded := make([]byte, base64.StdEncoding.DecodedLen(len(body)))
+	if n, err := base64.StdEncoding.Decode(decoded, body); err == nil {
+		return decoded[:n]
+	}
+	return decodeStretches(decoded[:0], body)
+}
+
+// decodeStretches is decodeBase64 for what is put together, or broken. It appends to decoded.
+func decodeStretches(decoded, body []byte) []byte {
 	var stretch []byte
 	end := func() {
 		if len(stretch)%4 == 1 { // six bits are no byte

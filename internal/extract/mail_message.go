@@ -10,8 +10,8 @@ import (
 
 // Message is what the header of a message tells of it as a whole.
 type Message struct {
-	ID     string    // without angle brackets; empty if it has none
-	Thread string    // the ID of the message that began what it belongs to; its own if it answers none
+	ID     string // without angle brackets; empty if it has none
+	Thread string // the ID of the message that began what it belongs to; its own if it answers none
 	date   string
 }
 

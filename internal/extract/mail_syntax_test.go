@@ -218,3 +218,15 @@ func FuzzDecodeIsThatOfTheLibrary(f *testing.F) {
 		}
 	})
 }
+
+// FuzzBase64 holds the way by which what is whole is decoded to the one for what is broken.
+func FuzzBase64(f *testing.F) {
+	for _, body := range []string{"", "QQ==", "QUI=\r\n", "QU\r\nJD\n", "QR==", "QQ==QQ==", "Q", "QUI", "Q Q = =", "QQ=\n=\n", "====", "-_-_"} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if got, want := decodeBase64(body), decodeStretches(nil, body); !bytes.Equal(got, want) {
+			t.Errorf("%q is %q, want %q", body, got, want)
+		}
+	})
+}
