@@ -40,11 +40,11 @@ func (u *URD) InterestHash() string {
 	return h.hex(16)
 }
 
-// ACIID returns the id of the annotation that a URD makes of a document in a version, for what it is interested
-// in: matching the same again gives the same id, so that it alerts once. Docbase names the version, by its number, if
-// versions are kept, and by the digest of its body; and the credentials. A message never changes, so that one which comes
-// again after another of the same Message-ID is no news: it is known by all that its owner was shown, whatever number it
-// has in the cache, and by its digest where that is too short to tell.
+// ACIID returns the id of the annotation that a URD makes of a document in a version, for what it is interested in:
+// matching the same again gives the same id, so that it alerts once. Docbase names the version, by its number, if
+// versions are kept, and by the digest of its body; and the credentials. A message never changes, so that one which
+// comes again after another of the same Message-ID is no news: it is known by all that its owner was shown, whatever
+// number it has in the cache, and by its digest where that is too short to tell.
 func ACIID(urd, interest, uri string, d Docbase) string {
 	h := newDigest("alert")
 	if _, message := urlnorm.MessageID(uri); message {

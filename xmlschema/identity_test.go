@@ -120,8 +120,8 @@ func TestAnAnnotationIsKnownByItsDocumentAndVersion(t *testing.T) {
 	}
 }
 
-// A message that comes again has the number of another version, and may have other bytes: in each mailbox other programs
-// are said to have brought it. What it says is the same.
+// A message that comes again has the number of another version, and may have other bytes: in each mailbox other
+// programs are said to have brought it. Its text is the same.
 func TestAnAnnotationOfAMessageIsKnownByItsText(t *testing.T) {
 	t.Parallel()
 	id := func(uri, digest string, version int, shown uint64) string {

@@ -35,8 +35,8 @@ var mortalSources = map[string]func(*testing.T) mortalSource{
 	"mailrace": newMortalMailboxes,
 }
 
-// TestKilledAgentsLoseNothing kills what reads a source with SIGKILL, at random moments after it has begun to, while more
-// comes there. In the end all that ever came is stored, and each owner was told of what matters to them once.
+// TestKilledAgentsLoseNothing kills what reads a source with SIGKILL, at random moments after it has begun to, while
+// more comes there. In the end all that ever came is stored, and each owner was told of what matters to them once.
 func TestKilledAgentsLoseNothing(t *testing.T) {
 	t.Parallel()
 	for name, start := range mortalSources {

@@ -244,10 +244,10 @@ func mustBeTold(t *testing.T, when string, told, want []string) {
 // fiveWords is a message of five words, whose texts are all the same.
 func fiveWords(id string) []byte { return []byte(letter(id, "No ferry", "Strike, no ferry.")) }
 
-// TestMailraceOfAServer reads thousands of messages from dovecot, for three owners. They are told of what an oracle works
-// out from the files; and of nothing twice: not when the server has given all messages new numbers, nor of those that
-// were moved to another mailbox that is watched, however short. Of two messages of one Message-ID with other texts, each
-// is told of.
+// TestMailraceOfAServer reads thousands of messages from dovecot, for three owners. They are told of what an oracle
+// works out from the files; and of nothing twice: not when the server has given all messages new numbers, nor of those
+// that were moved to another mailbox that is watched, however short. Of two messages of one Message-ID with other
+// texts, each is told of.
 func TestMailraceOfAServer(t *testing.T) {
 	t.Parallel()
 	messages := 5000

@@ -14,8 +14,8 @@ import (
 	"github.com/webrace/webrace/internal/testutil/mails"
 )
 
-// TestMailIsReadAsPythonReadsIt holds a thousand messages of all kinds to Python's package email: the subject, who it is
-// from, the texts in their order, the names of files, the Message-ID and the date.
+// TestMailIsReadAsPythonReadsIt holds a thousand messages of all kinds to Python's package email: the subject, who it
+// is from, the texts in their order, the names of files, the Message-ID and the date.
 func TestMailIsReadAsPythonReadsIt(t *testing.T) {
 	t.Parallel()
 	g := mails.New(1, 3000, "ferry", "Fähre", "πλοίο")
@@ -42,7 +42,8 @@ var otherwise = map[string]string{
 
 const noParts = "a body of parts in which none is found is text"
 
-// TestMailOfPythonsTestsIsReadAsPythonReadsIt holds the messages that Python's own tests have, many of which are broken.
+// TestMailOfPythonsTestsIsReadAsPythonReadsIt holds the messages that Python's own tests have, many of which are
+// broken.
 func TestMailOfPythonsTestsIsReadAsPythonReadsIt(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("/usr/lib/python3*/test/test_email/data/msg_*.txt") // the pattern is well-formed

@@ -139,7 +139,7 @@ func FuzzMail(f *testing.F) {
 	})
 }
 
-// A message says the same when it is forwarded as it is, and with the ends of lines that servers send.
+// A message has the same text when it is forwarded as it is, and with the ends of lines that servers send.
 func FuzzMailSaysTheSameWithinMail(f *testing.F) {
 	for _, c := range messages {
 		f.Add(c.body)

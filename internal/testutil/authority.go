@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Authority is a certificate authority for tests: a program that trusts it, by SSL_CERT_FILE, trusts all the servers for
-// whose hosts it issues certificates.
+// Authority is a certificate authority for tests: a program that trusts it, by SSL_CERT_FILE, trusts all the servers
+// for whose hosts it issues certificates.
 type Authority struct {
 	key  *ecdsa.PrivateKey
 	root *x509.Certificate

@@ -10,8 +10,8 @@ import (
 	"github.com/webrace/webrace/internal/testutil/dovecot"
 )
 
-// TestDovecotIsReadAndNotChanged holds the stage to a server that is used in earnest, by either scheme: its visits bring
-// what is new, and the files of the messages stay as whoever delivered them left them.
+// TestDovecotIsReadAndNotChanged holds the stage to a server that is used in earnest, by either scheme: its visits
+// bring what is new, and the files of the messages stay as whoever delivered them left them.
 func TestDovecotIsReadAndNotChanged(t *testing.T) {
 	t.Parallel()
 	for _, scheme := range []string{"imap", "imaps"} {

@@ -341,7 +341,8 @@ func speak(conn net.Conn, script []string) {
 	}
 }
 
-// TestNamesOfMailboxesAreNoCommands, whatever is in them: what is said is an EXAMINE of the mailbox, whose message comes.
+// TestNamesOfMailboxesAreNoCommands, whatever is in them: what is said is an EXAMINE of the mailbox, whose message
+// comes.
 func TestNamesOfMailboxesAreNoCommands(t *testing.T) {
 	t.Parallel()
 	s := imapserver.New(t, imapserver.TLS, certificate)

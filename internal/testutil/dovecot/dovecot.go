@@ -231,8 +231,8 @@ func (s *Server) sessions(t testing.TB) []string {
 	return files
 }
 
-// Said is what clients have said after they were let in, decrypted: of one session after the other the lines, each behind
-// the time at which it came.
+// Said is what clients have said after they were let in, decrypted: of one session after the other the lines, each
+// behind the time at which it came.
 func (s *Server) Said(t testing.TB) string {
 	t.Helper()
 	var all strings.Builder

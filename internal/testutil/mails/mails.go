@@ -1,5 +1,6 @@
-// Package mails generates messages for tests, of as many kinds as programs of mail write: plain, HTML, alternatives, with
-// files, forwarded; in UTF-8 and older encodings; 7 bit, 8 bit, quoted-printable, base64; with headers of many shapes.
+// Package mails generates messages for tests, of as many kinds as programs of mail write: plain, HTML, alternatives,
+// with files, forwarded; in UTF-8 and older encodings; 7 bit, 8 bit, quoted-printable, base64; with headers of many
+// shapes.
 package mails
 
 import (
@@ -48,8 +49,8 @@ type script struct {
 	letters string
 }
 
-// Of the Cyrillic letters ю is missing: in windows-1251 it makes with я a byte order mark of UTF-16, which the word at the
-// beginning of no text does.
+// Of the Cyrillic letters ю is missing: in windows-1251 it makes with я a byte order mark of UTF-16, which the word at
+// the beginning of no text does.
 var scripts = []script{
 	{"us-ascii", nil, ""}, {"UTF-8", nil, ""}, {"utf-8", nil, "äöüéèàçñ"}, {"utf-8", nil, "αβγδεζηθικλμνξοπρστυφχψω"}, {"utf-8", nil, "абвгдежзиклмнопрстуфхцчшщыэя"},
 	{"iso-8859-1", charmap.ISO8859_1, "äöüéèàçñ"}, {"windows-1252", charmap.Windows1252, "äöüéèàçñ€"}, {"iso-8859-7", charmap.ISO8859_7, "αβγδεζηθικλμνξοπρστυφχψω"},

@@ -33,8 +33,8 @@ var names = map[string][]string{
 	"alias.test.": {"127.0.0.1"}, "xn--n1agdj.test.": {"127.0.0.1"}, "localhost.": {"127.0.0.1"},
 }
 
-// TestPrivateAddressesAreNotAsked, in whatever form a URD has them: it is refused where it is read, or the visit is. There
-// is a server at each port that would be asked.
+// TestPrivateAddressesAreNotAsked, in whatever form a URD has them: it is refused where it is read, or the visit is.
+// There is a server at each port that would be asked.
 func TestPrivateAddressesAreNotAsked(t *testing.T) { // alone: it sets how names are looked up
 	resolver := net.DefaultResolver
 	net.DefaultResolver = resolve(t)

@@ -246,8 +246,8 @@ func (v *Visit) Said(command string, err error) error {
 	return Failf("%s: %s: %.300s", v.Host, command, v.plain(err.Error()))
 }
 
-// plain is a text that a server may have a part in, without what it repeats of the secret, and without characters that do
-// something to a terminal.
+// plain is a text that a server may have a part in, without what it repeats of the secret, and without characters that
+// do something to a terminal.
 func (v *Visit) plain(text string) string {
 	if v.Reveals(text) {
 		return "the answer holds the secret"

@@ -196,8 +196,8 @@ func (k taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter)
 	return nil
 }
 
-// stage speaks toy, a protocol of lines that has what those of agents have: a server greets, lets an account in, says what
-// is new, and sends it; and by its scheme, the connection is secure from the beginning or not.
+// stage speaks toy, a protocol of lines that has what those of agents have: a server greets, lets an account in,
+// lists what is new, and sends it; and by its scheme, the connection is secure from the beginning or not.
 type stage struct{ agent *Agent }
 
 var toyPorts = map[string]string{"imap": "143", "imaps": "993"}
@@ -252,8 +252,8 @@ func (c *toyClient) ask(command string) (answer string, err error) {
 	return "", c.Said(name, errors.New(line))
 }
 
-// visit reads what is new: LIST is answered by how many documents there are and what is known then, and GET by the size of
-// the next, which follows.
+// visit reads what is new: LIST is answered by how many documents there are and what is known then, and GET by the
+// size of the next, which follows.
 func (c *toyClient) visit(ctx context.Context, out pipeline.Emitter) (known []byte, err error) {
 	if _, err := c.ask(""); err != nil {
 		return nil, err
@@ -346,7 +346,7 @@ func (p peer) flood(text string) {
 	}
 }
 
-// stall says nothing more, until the client goes.
+// stall sends nothing more, until the client goes.
 func (p peer) stall() { io.Copy(io.Discard, p.lines) }
 
 // serve starts a server that speaks with each client as a function does, by TLS if it has a configuration.

@@ -16,8 +16,8 @@ var lineEnds = map[string]string{
 	"DEL": "\x7fDELETE box",
 }
 
-// TestNoCommandComesFromAURDOrASecret: what a server could take for the end of a line is refused where it is read, in the
-// user, the password, the mailbox, the newsgroup and the host, however it is written.
+// TestNoCommandComesFromAURDOrASecret: what a server could take for the end of a line is refused where it is read, in
+// the user, the password, the mailbox, the newsgroup and the host, however it is written.
 func TestNoCommandComesFromAURDOrASecret(t *testing.T) {
 	t.Parallel()
 	for name, end := range lineEnds {
@@ -51,7 +51,8 @@ func TestNoCommandComesFromAURDOrASecret(t *testing.T) {
 	}
 }
 
-// TestACommandIsALine: what is said of a source, whose name has all that is no end of a line, is one line for each command.
+// TestACommandIsALine: what is said of a source, whose name has all that is no end of a line, is one line for each
+// command.
 func TestACommandIsALine(t *testing.T) {
 	t.Parallel()
 	said := make(chan string, 1)

@@ -32,7 +32,7 @@ type misbehaviour struct {
 	passed int    // documents that were passed on before
 }
 
-// says are the lines of a server, each but the first when a command has come; then it does something.
+// says sends the lines of a server, each but the first when a command has come; then it does something.
 func says(then func(peer), texts ...string) func(peer) {
 	return func(p peer) {
 		if p.say(texts...) && then != nil {
@@ -268,8 +268,8 @@ func watchMemory() (grown func() uint64) {
 	}
 }
 
-// TestALoginIsNotTriedAgainAndAgain: what a server refuses three times in a row is not sent for a while, and a server that
-// goes away instead of answering has refused nothing.
+// TestALoginIsNotTriedAgainAndAgain: what a server refuses three times in a row is not sent for a while, and a server
+// that goes away instead of answering has refused nothing.
 func TestALoginIsNotTriedAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	tried := make(chan string, 100)
