@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -278,8 +279,10 @@ func TestMailraceOfAServer(t *testing.T) {
 	for _, file := range given {
 		receive(archiveBox, "", []byte(readFile(t, file)))
 	}
-	m.run()
-	first := m.tellings()
+	p := m.command()
+	p.begin()
+	first := m.tellings() // beside it
+	p.mustExit(cli.OK)
 	if len(first) < messages/2 {
 		t.Fatalf("only %d are to be told", len(first))
 	}
@@ -320,6 +323,9 @@ func TestMailraceOfAServer(t *testing.T) {
 	}
 	if said, status := m.store("fsck"); status != cli.OK {
 		t.Errorf("fsck: %d, %s", status, said)
+	}
+	if wrong := regexp.MustCompile(`(?i) (SELECT|STORE|EXPUNGE|APPEND|COPY|MOVE|CLOSE|DELETE) .*|.*\\Seen.*|.*BODY\[.*`).FindString(m.Said(t)); wrong != "" {
+		t.Errorf("it said %s", wrong)
 	}
 	for _, name := range []string{dovecot.Inbox, archiveBox} {
 		for _, file := range m.Files(t, name) {
