@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/internal/testutil/dovecot"
+	"github.com/webrace/webrace/stages/internal/agent/agenttest"
 )
 
 // TestDovecotIsReadAndNotChanged holds the stage to a server that is used in earnest, by either scheme: its visits
@@ -17,7 +18,7 @@ func TestDovecotIsReadAndNotChanged(t *testing.T) {
 	for _, scheme := range []string{"imap", "imaps"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
-			s := dovecot.New(t, authority)
+			s := dovecot.New(t, agenttest.Authority)
 			const messages, backlog = 120, 7
 			var files []string
 			for i := range messages {
@@ -29,37 +30,37 @@ func TestDovecotIsReadAndNotChanged(t *testing.T) {
 			r.options.Backlog = backlog
 
 			first := r.visit(source, nil)
-			if got := first.subjects(); got != "113 114 115 116 117 118 119" || first.visit.Error != "" {
-				t.Fatalf("the first visit brings %q, %q, %v\n%s", got, first.visit.Error, first.err, s.Log(t))
+			if got := first.subjects(); got != "113 114 115 116 117 118 119" || first.Visit.Error != "" {
+				t.Fatalf("the first visit brings %q, %q, %v\n%s", got, first.Visit.Error, first.Err, s.Log(t))
 			}
-			if body := string(first.documents[0].Body); body != mail("113@a.example", "113") {
+			if body := string(first.Documents[0].Body); body != mail("113@a.example", "113") {
 				t.Errorf("a message is %q", body)
 			}
 			second := r.visit(source, first)
-			if len(second.documents) != 0 || second.visit.Error != "" {
-				t.Errorf("the second brings %q, %q, %v", second.subjects(), second.visit.Error, second.err)
+			if len(second.Documents) != 0 || second.Visit.Error != "" {
+				t.Errorf("the second brings %q, %q, %v", second.subjects(), second.Visit.Error, second.Err)
 			}
 			files = append(files, s.Receive(t, dovecot.Inbox, []byte(mail("120@a.example", "120"))))
 			third := r.visit(source, second)
 			if got := third.subjects(); got != "120" {
-				t.Errorf("one more brings %q, %q", got, third.visit.Error)
+				t.Errorf("one more brings %q, %q", got, third.Visit.Error)
 			}
 			r.options.Backlog = 0
-			if got := len(r.visit(source, nil).documents); got != messages+1 {
+			if got := len(r.visit(source, nil).Documents); got != messages+1 {
 				t.Errorf("all bring %d", got)
 			}
 			s.Renumber(t, dovecot.Inbox)
 			r.options.Backlog = 3
 			renumbered := r.visit(source, third)
-			if got := renumbered.subjects(); got != "118 119 120" || renumbered.counters["renumbered"] != 1 {
+			if got := renumbered.subjects(); got != "118 119 120" || renumbered.Counters["renumbered"] != 1 {
 				t.Errorf("with a new UIDVALIDITY it brings %q", got)
 			}
 			r.secrets["mail"] = account(t, address, "wrong", false)
-			if why := r.visit(source, third).visit.Error; !strings.Contains(why, "does not accept secret mail") {
+			if why := r.visit(source, third).Visit.Error; !strings.Contains(why, "does not accept secret mail") {
 				t.Errorf("a wrong password: %q", why)
 			}
 			r.secrets["mail"] = account(t, address, dovecot.Password, false)
-			if why := r.visit(scheme+"://"+address+"/Nowhere", nil).visit.Error; !strings.Contains(why, "Nowhere") {
+			if why := r.visit(scheme+"://"+address+"/Nowhere", nil).Visit.Error; !strings.Contains(why, "Nowhere") {
 				t.Errorf("a mailbox that is not there: %q", why)
 			}
 

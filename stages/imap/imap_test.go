@@ -16,6 +16,7 @@ import (
 	"github.com/webrace/webrace/internal/testutil/imapserver"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/agent/agenttest"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -27,12 +28,12 @@ func mail(id, subject string) string {
 // TestAVisitBringsWhatIsNew, and nothing else; and nothing at the server is changed by it.
 func TestAVisitBringsWhatIsNew(t *testing.T) {
 	t.Parallel()
-	s := imapserver.New(t, imapserver.TLS, certificate)
+	s := newServer(t, imapserver.TLS)
 	source := "imaps://" + s.Address + "/INBOX"
 	r := newReader(t, secrets{"mail": account(t, s.Address, password, false)})
 	r.options.Backlog = 3
 	empty := r.visit(source, nil)
-	if len(empty.documents) != 0 || empty.visit.Error != "" || empty.err != nil {
+	if len(empty.Documents) != 0 || empty.Visit.Error != "" || empty.Err != nil {
 		t.Fatalf("of an empty mailbox: %+v", empty)
 	}
 	for i := range 5 {
@@ -45,19 +46,19 @@ func TestAVisitBringsWhatIsNew(t *testing.T) {
 	if first.subjects() != "2 3 4" {
 		t.Fatalf("the first visit brings %s", first.subjects())
 	}
-	d := first.documents[0]
+	d := first.Documents[0]
 	if d.URL != "mid:2@a.example" || d.Status != 0 || d.Outcome != webrace.Fetched || d.MediaType != "message/rfc822" || d.Secret != "mail" ||
 		d.Visit != nil || len(d.Reach) != 1 || time.Since(d.At) > time.Minute || d.At.After(time.Now()) || string(d.Body) != mail("2@a.example", "2") || d.Truncated {
 		t.Errorf("%+v", d)
 	}
 	second := r.visit(source, first)
-	if len(second.documents) != 0 || string(second.visit.State) != string(first.visit.State) || second.visit.Digest != first.visit.Digest || second.visit.At.Before(first.visit.At) {
-		t.Errorf("the second brings %s, state %s", second.subjects(), second.visit.State)
+	if len(second.Documents) != 0 || string(second.Visit.State) != string(first.Visit.State) || second.Visit.Digest != first.Visit.Digest || second.Visit.At.Before(first.Visit.At) {
+		t.Errorf("the second brings %s, state %s", second.subjects(), second.Visit.State)
 	}
 	s.Receive(t, "INBOX", mail("5@a.example", "5"))
 	third := r.visit(source, second)
-	if third.subjects() != "5" || third.visit.Digest == second.visit.Digest {
-		t.Errorf("one more brings %s, state %s", third.subjects(), third.visit.State)
+	if third.subjects() != "5" || third.Visit.Digest == second.Visit.Digest {
+		t.Errorf("one more brings %s, state %s", third.subjects(), third.Visit.State)
 	}
 	r.options.Backlog = 0
 	if got := r.visit(source, nil); got.subjects() != "0 1 2 3 4 5" {
@@ -75,7 +76,7 @@ func TestAVisitBringsWhatIsNew(t *testing.T) {
 // TestMailboxesOfThousandsAreListedFromTheirEnd.
 func TestMailboxesOfThousandsAreListedFromTheirEnd(t *testing.T) {
 	t.Parallel()
-	s := imapserver.New(t, imapserver.TLS, certificate)
+	s := newServer(t, imapserver.TLS)
 	s.Create(t, "Lists/Boats é")
 	const before = 2500
 	for i := range before {
@@ -85,7 +86,7 @@ func TestMailboxesOfThousandsAreListedFromTheirEnd(t *testing.T) {
 	r := newReader(t, secrets{"mail": account(t, s.Address, password, false)})
 	r.options.Backlog = 1200
 	first := r.visit(source, nil)
-	if n := len(first.documents); n != 1200 || first.documents[0].URL != "mid:1300@a.example" || first.documents[n-1].URL != "mid:2499@a.example" {
+	if n := len(first.Documents); n != 1200 || first.Documents[0].URL != "mid:1300@a.example" || first.Documents[n-1].URL != "mid:2499@a.example" {
 		t.Fatalf("%d documents", n)
 	}
 	if listed := strings.Count(s.Said(), "FETCH (UID "); listed != 2*1200 { // listed, and fetched
@@ -127,7 +128,7 @@ func TestMoreThanCanBeListedIsAFailure(t *testing.T) {
 // TestMessagesAreKnownByTheirIDs wherever they lie, and by their bytes where they have none.
 func TestMessagesAreKnownByTheirIDs(t *testing.T) {
 	t.Parallel()
-	s := imapserver.New(t, imapserver.TLS, certificate)
+	s := newServer(t, imapserver.TLS)
 	nameless := "Subject: none\r\n\r\ntext\r\n"
 	s.Receive(t, "INBOX", mail("a/b@c", "slash"))
 	s.Receive(t, "INBOX", nameless)
@@ -137,7 +138,7 @@ func TestMessagesAreKnownByTheirIDs(t *testing.T) {
 	source := "imaps://" + s.Address + "/INBOX"
 	first := r.visit(source, nil)
 	var urls []string
-	for _, d := range first.documents {
+	for _, d := range first.Documents {
 		urls = append(urls, d.URL)
 		if d.Truncated != (d.URL == "mid:long@a.example") || d.Truncated && len(d.Body) != 400 {
 			t.Errorf("%s: truncated %v, %d bytes", d.URL, d.Truncated, len(d.Body))
@@ -151,8 +152,8 @@ func TestMessagesAreKnownByTheirIDs(t *testing.T) {
 	s.Create(t, "INBOX")
 	s.Receive(t, "INBOX", mail("a/b@c", "slash"))
 	got := r.visit(source, first)
-	if len(got.documents) != 1 || got.documents[0].URL != "mid:a%2Fb@c" || got.counters["renumbered"] != 1 {
-		t.Errorf("a mailbox that was made anew: %s, %v", got.subjects(), got.counters)
+	if len(got.Documents) != 1 || got.Documents[0].URL != "mid:a%2Fb@c" || got.Counters["renumbered"] != 1 {
+		t.Errorf("a mailbox that was made anew: %s, %v", got.subjects(), got.Counters)
 	}
 }
 
@@ -171,46 +172,46 @@ func TestPasswordsGoNowhereElse(t *testing.T) {
 		{"imap", "none", true, ""},
 		{"imaps", "none", true, "no secure connection can be made"},
 	} {
-		s := imapserver.New(t, c.security, certificate)
+		s := newServer(t, c.security)
 		r := newReader(t, secrets{"mail": account(t, s.Address, password, c.insecure)})
 		got := r.visit(c.scheme+"://"+s.Address+"/INBOX", nil)
-		if !strings.Contains(got.visit.Error, c.wants) || (got.visit.Error == "") != (c.wants == "") || got.err != nil {
-			t.Errorf("%s to a server of %s, insecure %v: %q, %v", c.scheme, c.security, c.insecure, got.visit.Error, got.err)
+		if !strings.Contains(got.Visit.Error, c.wants) || (got.Visit.Error == "") != (c.wants == "") || got.Err != nil {
+			t.Errorf("%s to a server of %s, insecure %v: %q, %v", c.scheme, c.security, c.insecure, got.Visit.Error, got.Err)
 		}
 		if said := s.Said(); c.wants != "" && (strings.Contains(said, "LOGIN") || strings.Contains(said, "AUTHENTICATE")) {
 			t.Errorf("%s to a server of %s: %s", c.scheme, c.security, said)
 		}
 	}
-	s := imapserver.New(t, imapserver.TLS, certificate)
+	s := newServer(t, imapserver.TLS)
 	r := newReader(t, secrets{"mail": account(t, "mail.example", password, false)})
-	if got := r.visit("imaps://"+s.Address+"/INBOX", nil); !strings.Contains(got.visit.Error, "secret mail is not for "+s.Address) || strings.Contains(s.Said(), "LOGIN") {
-		t.Errorf("of another host: %q", got.visit.Error)
+	if got := r.visit("imaps://"+s.Address+"/INBOX", nil); !strings.Contains(got.Visit.Error, "secret mail is not for "+s.Address) || strings.Contains(s.Said(), "LOGIN") {
+		t.Errorf("of another host: %q", got.Visit.Error)
 	}
 	r.secrets = secrets{}
-	if got := r.visit("imaps://"+s.Address+"/INBOX", nil); !strings.Contains(got.visit.Error, "no secret is named mail") {
-		t.Errorf("without one: %q", got.visit.Error)
+	if got := r.visit("imaps://"+s.Address+"/INBOX", nil); !strings.Contains(got.Visit.Error, "no secret is named mail") {
+		t.Errorf("without one: %q", got.Visit.Error)
 	}
 	r.options.AllowNetworks = nil
-	if got := r.visit("imaps://"+s.Address+"/INBOX", nil); !strings.Contains(got.visit.Error, "--set imap.allow_networks=loopback") || got.counters["address_refused"] != 1 {
-		t.Errorf("of an address that is not to be asked: %q, %v", got.visit.Error, got.counters)
+	if got := r.visit("imaps://"+s.Address+"/INBOX", nil); !strings.Contains(got.Visit.Error, "--set imap.allow_networks=loopback") || got.Counters["address_refused"] != 1 {
+		t.Errorf("of an address that is not to be asked: %q, %v", got.Visit.Error, got.Counters)
 	}
 }
 
 // TestWhatAServerRefusesIsAnOutcome, and leaves what was known as it was.
 func TestWhatAServerRefusesIsAnOutcome(t *testing.T) {
 	t.Parallel()
-	s := imapserver.New(t, imapserver.TLS, certificate)
+	s := newServer(t, imapserver.TLS)
 	s.Receive(t, "INBOX", mail("1@a.example", "1"))
 	r := newReader(t, secrets{"mail": account(t, s.Address, password, false)})
 	first := r.visit("imaps://"+s.Address+"/INBOX", nil)
 	none := r.visit("imaps://"+s.Address+"/None", first)
-	if !strings.Contains(none.visit.Error, "EXAMINE None") || !none.visit.Refused || none.err != nil || string(none.visit.State) != string(first.visit.State) {
-		t.Errorf("a mailbox that is not there: %+v, %v", none.visit, none.err)
+	if !strings.Contains(none.Visit.Error, "EXAMINE None") || !none.Visit.Refused || none.Err != nil || string(none.Visit.State) != string(first.Visit.State) {
+		t.Errorf("a mailbox that is not there: %+v, %v", none.Visit, none.Err)
 	}
 	r.secrets["mail"] = account(t, s.Address, "another-password", false)
 	wrong := r.visit("imaps://"+s.Address+"/INBOX", first)
-	if !strings.Contains(wrong.visit.Error, "does not accept secret mail") || wrong.counters["unauthorized"] != 1 || string(wrong.visit.State) != string(first.visit.State) {
-		t.Errorf("a wrong password: %q, %v", wrong.visit.Error, wrong.counters)
+	if !strings.Contains(wrong.Visit.Error, "does not accept secret mail") || wrong.Counters["unauthorized"] != 1 || string(wrong.Visit.State) != string(first.Visit.State) {
+		t.Errorf("a wrong password: %q, %v", wrong.Visit.Error, wrong.Counters)
 	}
 }
 
@@ -255,20 +256,20 @@ func TestServersThatMisbehave(t *testing.T) {
 			address := scripted(t, c.script)
 			r := newReader(t, secrets{"mail": account(t, address, password, true)})
 			r.options.MaxSize, r.options.Timeout = 1000, pipeline.Duration(2*time.Second)
-			before := &result{visit: webrace.Visit{State: state{Validity: 7, Next: 1}.write()}}
+			before := &result{&agenttest.Result{Visit: webrace.Visit{State: state{Validity: 7, Next: 1}.write()}}}
 			got := r.visit("imap://"+address+"/INBOX", before)
-			why := got.visit.Error
-			if got.err != nil {
-				why += got.err.Error()
+			why := got.Visit.Error
+			if got.Err != nil {
+				why += got.Err.Error()
 			}
 			if !strings.Contains(why, c.wants) || (why == "") != (c.wants == "") {
 				t.Errorf("it fails of %q", why)
 			}
-			if kept := string(got.visit.State) == string(before.visit.State); c.wants != "" && !kept {
-				t.Errorf("known is %s", got.visit.State)
+			if kept := string(got.Visit.State) == string(before.Visit.State); c.wants != "" && !kept {
+				t.Errorf("known is %s", got.Visit.State)
 			}
-			if len(got.documents) > 1 {
-				t.Errorf("%d documents", len(got.documents))
+			if len(got.Documents) > 1 {
+				t.Errorf("%d documents", len(got.Documents))
 			}
 		})
 	}
@@ -345,7 +346,7 @@ func speak(conn net.Conn, script []string) {
 // comes.
 func TestNamesOfMailboxesAreNoCommands(t *testing.T) {
 	t.Parallel()
-	s := imapserver.New(t, imapserver.TLS, certificate)
+	s := newServer(t, imapserver.TLS)
 	r := newReader(t, secrets{"mail": account(t, s.Address, password, false)})
 	for i, name := range []string{`a" (X`, `a\`, `{3+}`, `(a)`, `NIL`, `%2525`, `é ~&-`, "日本 \u202e", `a DELETE INBOX`, strings.Repeat("long ", 200) + "x"} {
 		s.Create(t, name)
@@ -358,7 +359,7 @@ func TestNamesOfMailboxesAreNoCommands(t *testing.T) {
 			continue
 		}
 		if got := r.visit(start, nil); got.subjects() != fmt.Sprint(i) {
-			t.Errorf("of %q come %q, %q, %v", name, got.subjects(), got.visit.Error, got.err)
+			t.Errorf("of %q come %q, %q, %v", name, got.subjects(), got.Visit.Error, got.Err)
 		}
 	}
 	if said := s.Said(); regexp.MustCompile(`(?m)^\S+ (DELETE|CREATE|SELECT|STORE|EXPUNGE|APPEND|COPY|MOVE|CLOSE)\b`).MatchString(said) {

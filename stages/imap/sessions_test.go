@@ -33,18 +33,18 @@ func TestASessionIsKept(t *testing.T) {
 		"the server went": {security: imapserver.TLS, keep: time.Minute, logins: 3, subjects: "0 1 2", before: func(_ int, s *imapserver.Server, _ secrets) { s.Disconnect() }},
 		"of another secret": {security: imapserver.TLS, keep: time.Minute, logins: 2, failure: "does not accept secret mail", before: func(i int, s *imapserver.Server, all secrets) {
 			if i == 2 {
-				all.replace("mail", account(t, s.Address, other, false))
+				all.Replace("mail", account(t, s.Address, other, false))
 			}
 		}},
 		"not for the host any more": {security: imapserver.TLS, keep: time.Minute, logins: 1, failure: "secret mail is not for", before: func(i int, _ *imapserver.Server, all secrets) {
 			if i == 2 {
-				all.replace("mail", account(t, "mail.example.org", password, false))
+				all.Replace("mail", account(t, "mail.example.org", password, false))
 			}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := imapserver.New(t, test.security, certificate)
+			s := newServer(t, test.security)
 			s.Create(t, "Other")
 			mailbox := "imaps://" + s.Address + "/"
 			if test.security == imapserver.STARTTLS {
@@ -65,8 +65,8 @@ func TestASessionIsKept(t *testing.T) {
 				t.Errorf("%d log-ins, want %d", logins, test.logins)
 			}
 			last := came[2]
-			if last.subjects() != test.subjects || (last.visit.Error == "") != (test.failure == "") || !strings.Contains(last.visit.Error, test.failure) || last.err != nil {
-				t.Errorf("documents %q, failure %q, error %v", last.subjects(), last.visit.Error, last.err)
+			if last.subjects() != test.subjects || (last.Visit.Error == "") != (test.failure == "") || !strings.Contains(last.Visit.Error, test.failure) || last.Err != nil {
+				t.Errorf("documents %q, failure %q, error %v", last.subjects(), last.Visit.Error, last.Err)
 			}
 		})
 	}
@@ -75,7 +75,7 @@ func TestASessionIsKept(t *testing.T) {
 // TestNothingNewIsOneQuestion where the session was kept.
 func TestNothingNewIsOneQuestion(t *testing.T) {
 	t.Parallel()
-	s := imapserver.New(t, imapserver.TLS, certificate)
+	s := newServer(t, imapserver.TLS)
 	s.Receive(t, "INBOX", mail("0@a.example", "0"))
 	r := newReader(t, secrets{"mail": account(t, s.Address, password, false)})
 	inbox := "imaps://" + s.Address + "/INBOX"

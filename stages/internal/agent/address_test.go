@@ -54,11 +54,11 @@ func TestPrivateAddressesAreNotAsked(t *testing.T) { // alone: it sets how names
 		o := quick()
 		o.AllowNetworks = nil
 		got := read(t, o, anywhere(t), start, "old", 1)
-		if got.err != nil || got.counters["address_refused"] != 1 || !strings.Contains(got.visit.Error, "--set toy.allow_networks=") || string(got.visit.State) != "old" {
-			t.Errorf("%s: %s is %s, and ends by %q, %v", form, host, start, got.why(), got.counters)
+		if got.Err != nil || got.Counters["address_refused"] != 1 || !strings.Contains(got.Visit.Error, "--set toy.allow_networks=") || string(got.Visit.State) != "old" {
+			t.Errorf("%s: %s is %s, and ends by %q, %v", form, host, start, got.Why(), got.Counters)
 			continue
 		}
-		t.Logf("%s: %s: %s", form, start, got.why())
+		t.Logf("%s: %s: %s", form, start, got.Why())
 		refused++
 	}
 	if n := reached.Load(); n > 0 || refused < 14 {
@@ -66,7 +66,7 @@ func TestPrivateAddressesAreNotAsked(t *testing.T) { // alone: it sets how names
 	}
 	got := read(t, quick(), anywhere(t), "imaps://here.test:"+port+"/INBOX", "", 1) // is admitted
 	if reached.Load() != 1 {
-		t.Errorf("%d connections where one is admitted: %q", reached.Load(), got.why())
+		t.Errorf("%d connections where one is admitted: %q", reached.Load(), got.Why())
 	}
 }
 

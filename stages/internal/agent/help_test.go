@@ -7,71 +7,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/agent/agenttest"
 	_ "github.com/webrace/webrace/stages/kinds"
 )
 
-// authority is one that the tests trust.
-var authority *testutil.Authority
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		log.Fatal(err)
-	}
-	if authority, err = testutil.NewAuthority(); err != nil {
-		log.Fatal(err)
-	}
-	trusted, err := authority.Write(dir)
-	if err != nil {
-		log.Fatal(err)
-	}
-	os.Setenv("SSL_CERT_FILE", trusted) // is read at the first handshake
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
-		os.RemoveAll(dir)
-		os.Exit(status)
-	}))
-}
+func TestMain(m *testing.M) { agenttest.Main(m) }
 
 const user, password = "eleni", "hush-9a3b-hush"
 
-// secrets are those that a test lends to the stage.
-type secrets map[string]credentials.Secret
-
-func (s secrets) Secret(_ context.Context, name string) (credentials.Secret, error) {
-	if secret, ok := s[name]; ok {
-		return secret, nil
-	}
-	return credentials.Secret{}, credentials.ErrNotFound
-}
-func (secrets) SecretVersion(string) uint64                     { return 1 }
-func (secrets) StartOf(context.Context, string) (string, error) { return "", credentials.ErrNotFound }
+type secrets = agenttest.Secrets
 
 // basicAccount is the secret of an account at a host.
 func basicAccount(t *testing.T, host string, insecure bool) secrets {
 	t.Helper()
-	secret, err := credentials.NewSecret(credentials.KindBasic, user, password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bounds, err := credentials.NewBounds([]string{host}, insecure)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return secrets{"mail": secret.Within(bounds)}
+	return secrets{"mail": agenttest.Account(t, user, password, host, insecure)}
 }
 
 // quick are options with which nothing is waited for for long.
@@ -82,118 +41,27 @@ func quick() Options {
 	return o
 }
 
-// result is what came of the visits of a source.
-type result struct {
-	documents []webrace.Document
-	visit     webrace.Visit // as it is known afterwards
-	err       error         // for which it is to be made again
-	reports   int           // that the host is free
-	counters  map[string]int64
-}
-
-// why is what the last visit failed of; empty if it did not.
-func (r *result) why() string {
-	if r.err != nil {
-		return r.err.Error()
-	}
-	return r.visit.Error
-}
-
-// read has a stage whose protocol is toy visit a source, of which something may be known, so many times.
-func read(t *testing.T, o Options, s secrets, url, known string, times int) *result {
+// read has a stage whose protocol is toy visit a source, of which something may be known, so many times. It returns what came
+// of the last visit.
+func read(t *testing.T, o Options, s secrets, url, known string, times int) *agenttest.Result {
 	t.Helper()
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	got := new(result)
+	requests := slices.Repeat([]webrace.Request{{URL: url, Secret: "mail", Reach: []webrace.Reach{{Crawl: "c"}}}}, times)
 	if known != "" {
-		got.visit.State = []byte(known)
+		requests[0].Visit = &webrace.Visit{State: []byte(known)}
 	}
-	request := webrace.Request{URL: url, Secret: "mail", Reach: []webrace.Reach{{Crawl: "c"}}, Visit: &got.visit}
-	resources := new(pipeline.Resources)
-	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return s, nil })
-	g := pipeline.NewGraph("test")
-	requests, documents := pipeline.KindOf[webrace.Request](), pipeline.KindOf[*webrace.Document]()
-	g.AddStage("nothing", pipeline.Spec{Type: "nothing", Summary: "s", Out: []pipeline.Port{{Kind: requests}}}, func(*pipeline.Env) (any, error) { return nothing{}, nil })
-	g.AddStage("queue", pipeline.Spec{Type: "queue", Summary: "s", In: pipeline.Kinds(requests), Out: []pipeline.Port{{Kind: requests}}, Queue: true},
-		func(*pipeline.Env) (any, error) {
-			return &queue{request: request, left: times, got: got, sealed: make(chan struct{}), free: make(chan struct{}, 1)}, nil
+	toy := func(g *pipeline.Graph) *pipeline.Stage {
+		out := pipeline.Port{Kind: pipeline.KindOf[*webrace.Document](), Cases: []pipeline.Case{{Name: string(webrace.Fetched), Parts: []pipeline.Part{webrace.PartBody}}}}
+		in := pipeline.Kinds(pipeline.KindOf[webrace.Request]())
+		return g.AddStage("toy", pipeline.Spec{Type: "toy", Summary: "s", In: in, Out: []pipeline.Port{out}}, func(env *pipeline.Env) (any, error) {
+			a, err := New(o, env)
+			return stage{a}, err
 		})
-	var of *pipeline.Env
-	out := pipeline.Port{Kind: documents, Cases: []pipeline.Case{{Name: string(webrace.Fetched), Parts: []pipeline.Part{webrace.PartBody}}}}
-	g.AddStage("toy", pipeline.Spec{Type: "toy", Summary: "s", In: pipeline.Kinds(requests), Out: []pipeline.Port{out}}, func(env *pipeline.Env) (any, error) {
-		of = env
-		a, err := New(o, env)
-		return stage{a}, err
-	})
-	g.AddStage("documents", pipeline.Spec{Type: "documents", Summary: "s", In: pipeline.Kinds(documents), Needs: pipeline.NoParts}, func(*pipeline.Env) (any, error) { return taker{got}, nil })
-	g.Connect("nothing", "", "queue")
-	g.Connect("queue", "", "toy")
-	g.Connect("toy", "", "documents")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if _, err := g.Run(ctx, pipeline.RunOptions{Resources: resources}); err != nil {
-		t.Fatal(err)
 	}
-	got.counters = of.Counters()
-	if got.reports != times {
-		t.Errorf("%d reports that the host is free, of %d visits", got.reports, times)
-	}
-	return got
-}
-
-type nothing struct{}
-
-func (nothing) Run(context.Context, pipeline.Emitter) error { return nil }
-
-// queue hands one request out, one time after the other.
-type queue struct {
-	request webrace.Request
-	left    int
-	out     bool // it was handed out before
-	got     *result
-	sealed  chan struct{}
-	free    chan struct{} // the request is done
-}
-
-func (q *queue) Put(context.Context, *pipeline.Item) error { return nil }
-func (q *queue) Seal()                                     { close(q.sealed) }
-
-func (q *queue) Take(ctx context.Context) (pipeline.Lease, error) {
-	if q.left--; q.left < 0 {
-		<-q.sealed
-		return nil, io.EOF
-	}
-	if q.out {
-		select {
-		case <-q.free:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-	q.out = true
-	return q, nil
-}
-
-func (q *queue) Item() *pipeline.Item { return &pipeline.Item{Value: q.request} }
-func (q *queue) Release(any)          { q.got.reports++ }
-
-func (q *queue) Done(o pipeline.Outcome) {
-	q.got.err = o.Err
-	for _, what := range o.Learned {
-		what.(webrace.Learned)(&q.got.visit)
-	}
-	q.free <- struct{}{}
-}
-
-// taker takes the documents.
-type taker struct{ got *result }
-
-func (k taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
-	d := *it.Value.(*webrace.Document)
-	d.Body = nil // which may be large
-	k.got.documents = append(k.got.documents, d)
-	return nil
+	came := agenttest.Frontier{Stage: toy, Secrets: s, Hidden: password, Bodiless: true}.Visits(t, requests...)
+	return came[len(came)-1]
 }
 
 // stage speaks toy, a protocol of lines that has what those of agents have: a server greets, lets an account in,
@@ -209,7 +77,6 @@ func (s stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emit
 			return nil, err
 		}
 		defer over.Close()
-		defer context.AfterFunc(ctx, func() { conn.Conn.Close() })()
 		c := &toyClient{v, over, conn, bufio.NewReader(over)}
 		return c.visit(ctx, out)
 	})

@@ -66,7 +66,7 @@ func TestACommandIsALine(t *testing.T) {
 		said <- all.String()
 	})
 	got := read(t, quick(), basicAccount(t, address, true), "imap://"+address+"/a%20b%22%25%5C", "", 1)
-	if all := <-said; got.why() != "" || all != "LOGIN "+user+" "+password+"\r\nLIST a b\"%\\\r\n" {
-		t.Errorf("it said %q, %q", all, got.why())
+	if all := <-said; got.Why() != "" || all != "LOGIN "+user+" "+password+"\r\nLIST a b\"%\\\r\n" {
+		t.Errorf("it said %q, %q", all, got.Why())
 	}
 }

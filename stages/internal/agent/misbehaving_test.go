@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace/internal/testutil"
+	"github.com/webrace/webrace/stages/internal/agent/agenttest"
 )
 
 const (
@@ -131,13 +132,13 @@ func secretly(t *testing.T) []misbehaviour {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := func() *tls.Config { return certified(t, authority, "127.0.0.1") }
+	good := func() *tls.Config { return certified(t, agenttest.Authority, "127.0.0.1") }
 	old := good()
 	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	asks := good()
 	asks.ClientAuth = tls.RequireAnyClientCert
 	long := good()
-	for range 1000 { // certificates between it and the authority, of which none leads there
+	for range 1000 { // certificates between it and the agenttest.Authority, of which none leads there
 		c, err := other.Issue("127.0.0.1")
 		if err != nil {
 			t.Fatal(err)
@@ -151,8 +152,8 @@ func secretly(t *testing.T) []misbehaviour {
 		{"shakes hands with zeros", nil, floods("\x00"), untrusted, false, 0},
 		{"shakes hands a byte at a time", nil, drips("\x16\x03\x03\x3f\xff\x02\x00\x3f\xfb"), tooLate, true, 0},
 		{"shakes hands without an end", nil, floods("\x16\x03\x03\x00\x04\x0b\xff\xff\xff"), "tls:", true, 0},
-		{"has a certificate for another host", certified(t, authority, "mail.example"), says(nil, hello), untrusted, false, 0},
-		{"has a certificate by another authority", certified(t, other, "127.0.0.1"), says(nil, hello), untrusted, false, 0},
+		{"has a certificate for another host", certified(t, agenttest.Authority, "mail.example"), says(nil, hello), untrusted, false, 0},
+		{"has a certificate by another agenttest.Authority", certified(t, other, "127.0.0.1"), says(nil, hello), untrusted, false, 0},
 		{"has a certificate that is none", &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{{1, 2, 3}}, PrivateKey: good().Certificates[0].PrivateKey}}}, says(nil, hello), "tls:", true, 0},
 		{"has a chain of 1000 certificates", long, says(nil, hello), "exceeds maximum", true, 0},
 		{"speaks TLS of 2006 alone", old, says(nil, hello), "protocol version", true, 0},
@@ -210,22 +211,22 @@ func mustEndIn(t *testing.T, c misbehaviour, scheme string) {
 	}
 	got := read(t, o, basicAccount(t, address, true), scheme+"://"+address+"/box", "old", 1)
 	memory := grown()
-	t.Logf("%q; again %t; %d documents; %d KB", got.why(), got.err != nil, len(got.documents), memory>>10)
-	if !strings.Contains(got.why(), c.wants) || (got.why() == "") != (c.wants == "") || (got.err != nil) != c.again {
-		t.Errorf("it ends by %q, and is asked again %t", got.why(), got.err != nil)
+	t.Logf("%q; again %t; %d documents; %d KB", got.Why(), got.Err != nil, len(got.Documents), memory>>10)
+	if !strings.Contains(got.Why(), c.wants) || (got.Why() == "") != (c.wants == "") || (got.Err != nil) != c.again {
+		t.Errorf("it ends by %q, and is asked again %t", got.Why(), got.Err != nil)
 	}
-	if known := string(got.visit.State); (known == "old") != (c.wants != "") {
+	if known := string(got.Visit.State); (known == "old") != (c.wants != "") {
 		t.Errorf("known is %q", known)
 	}
-	if len(got.documents) != c.passed {
-		t.Errorf("%d documents", len(got.documents))
+	if len(got.Documents) != c.passed {
+		t.Errorf("%d documents", len(got.Documents))
 	}
-	for _, d := range got.documents {
+	for _, d := range got.Documents {
 		if d.At.After(time.Now()) {
 			t.Errorf("a document of %v", d.At)
 		}
 	}
-	if why := got.why(); !utf8.ValidString(why) || strings.ContainsFunc(why, func(r rune) bool { return !unicode.IsPrint(r) }) || len(why) > 1000 || strings.Contains(why, password) {
+	if why := got.Why(); !utf8.ValidString(why) || strings.ContainsFunc(why, func(r rune) bool { return !unicode.IsPrint(r) }) || len(why) > 1000 || strings.Contains(why, password) {
 		t.Errorf("the reason is %q", why)
 	}
 	if memory > mostGrowth {
@@ -286,15 +287,15 @@ func TestALoginIsNotTriedAgainAndAgain(t *testing.T) {
 	}
 	address := serve(t, nil, notes("-\r\n"))
 	got := read(t, quick(), basicAccount(t, address, true), "imap://"+address+"/box", "", 6)
-	if n := len(tried); n != 3 || got.counters["secrets_paused"] != 1 || got.counters["secret_refused"] != 3 {
-		t.Errorf("tried %d times, %v, %q", n, got.counters, got.why())
+	if n := len(tried); n != 3 || got.Counters["secrets_paused"] != 1 || got.Counters["secret_refused"] != 3 {
+		t.Errorf("tried %d times, %v, %q", n, got.Counters, got.Why())
 	}
 	for len(tried) > 0 {
 		<-tried
 	}
 	address = serve(t, nil, notes(""))
-	if got := read(t, quick(), basicAccount(t, address, true), "imap://"+address+"/box", "", 6); len(tried) != 6 || got.counters["network_failures"] != 6 {
-		t.Errorf("tried %d times, %v, %q", len(tried), got.counters, got.why())
+	if got := read(t, quick(), basicAccount(t, address, true), "imap://"+address+"/box", "", 6); len(tried) != 6 || got.Counters["network_failures"] != 6 {
+		t.Errorf("tried %d times, %v, %q", len(tried), got.Counters, got.Why())
 	}
 }
 
@@ -316,8 +317,8 @@ func TestAPasswordIsNotSentInTheOpen(t *testing.T) {
 			host = address
 		}
 		got := read(t, quick(), basicAccount(t, host, c.insecure), "imap://"+address+"/box", "", 1)
-		if all := <-said; all != "" || !strings.Contains(got.why(), c.wants) || got.err != nil {
-			t.Errorf("it said %q, and fails of %q", all, got.why())
+		if all := <-said; all != "" || !strings.Contains(got.Why(), c.wants) || got.Err != nil {
+			t.Errorf("it said %q, and fails of %q", all, got.Why())
 		}
 	}
 }
