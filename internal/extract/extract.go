@@ -37,8 +37,8 @@ import (
 // and its link are apart; at 4, what begins in noscript ends with it, parts of a page that came late are shown, as
 // shadow roots are, and two links beside each other are two words; at 5, entries of feeds are known by their links
 // however they are spelt, and events of calendars by their content; at 6, who a message is from is text, and so are the
-// names of its files.
-const Revision = 6
+// names of its files; at 7, so are the newsgroups that it was posted to.
+const Revision = 7
 
 // DefaultMaxLinks is how many different links a document may have if [Options] sets no other number.
 const DefaultMaxLinks = 10_000

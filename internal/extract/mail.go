@@ -26,9 +26,9 @@ func isMail(mediaType string) bool {
 	return mediaType == "message/rfc822" || mediaType == "message/global" || strings.HasPrefix(mediaType, "multipart/")
 }
 
-// mail reads a message, or a body of parts as a server sends it. The subject is the title; then follow who it is from,
-// the parts of plain text and HTML, and the names of those that are files. What is no mail, whatever it was sent as, is
-// read as plain text.
+// mail reads a message, or a body of parts as a server sends it. The subject is the title; then follow who it is from
+// and its newsgroups, the parts of plain text and HTML, and the names of those that are files. What is no mail,
+// whatever it was sent as, is read as plain text.
 func (x *extraction) mail(body []byte, contentType string) {
 	m := message{extraction: x, parts: mailParts}
 	m.entity(mailHeader{ContentType: contentType}, body, 0)
@@ -107,9 +107,10 @@ func (m *message) subject(subject string) {
 	}
 }
 
-// senders makes blocks of who a message is from: what people look for, and what it is not about.
+// senders makes blocks of who a message is from, and of where it was posted: what people look for, and what it is not
+// about.
 func (m *message) senders(h mailHeader) {
-	for _, field := range []string{h.From, h.ReplyTo, h.List} {
+	for _, field := range []string{h.From, h.ReplyTo, h.List, strings.ReplaceAll(h.Newsgroups, ",", ", ")} {
 		m.block([]byte(strings.Join(strings.Fields(strings.ReplaceAll(field, "\x00", "")), " ")), webrace.FieldNavigation)
 	}
 }

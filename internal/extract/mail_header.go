@@ -22,6 +22,7 @@ type mailHeader struct {
 	Language         string // Content-Language
 	From, ReplyTo    string // decoded, in valid UTF-8
 	List             string // List-Id (RFC 2919), so, too
+	Newsgroups       string // RFC 5536, section 3.1.4; so, too
 	Disposition      string // Content-Disposition
 	ID               string // of the message and of others, as they were sent
 	References       string
@@ -96,11 +97,14 @@ const (
 	fieldReferences
 	fieldInReplyTo
 	fieldDate
+	fieldNewsgroups
+	fieldArchive
+	fieldNoArchive
 	countOfFields
 )
 
 var mailFieldNames = [countOfFields]string{"subject", "content-type", "content-transfer-encoding", "content-language", "from", "reply-to", "list-id",
-	"content-disposition", "message-id", "references", "in-reply-to", "date"}
+	"content-disposition", "message-id", "references", "in-reply-to", "date", "newsgroups", "archive", "x-no-archive"}
 
 // mailFields are the values of those fields; nil of one that is not there.
 type mailFields [countOfFields][]byte
@@ -120,6 +124,7 @@ func newMailHeader(fields mailFields) mailHeader {
 		Subject: mailText(fields[fieldSubject]), ContentType: string(fields[fieldContentType]), TransferEncoding: string(fields[fieldTransferEncoding]),
 		Language: string(fields[fieldLanguage]), From: mailText(fields[fieldFrom]), ReplyTo: mailText(fields[fieldReplyTo]), List: mailText(fields[fieldList]),
 		Disposition: string(fields[fieldDisposition]), ID: string(fields[fieldID]), References: string(fields[fieldReferences]), InReplyTo: string(fields[fieldInReplyTo]),
+		Newsgroups: mailText(fields[fieldNewsgroups]),
 	}
 }
 

@@ -10,9 +10,10 @@ import (
 
 // Message is what the header of a message tells of it as a whole.
 type Message struct {
-	ID     string // without angle brackets; empty if it has none
-	Thread string // the ID of the message that began what it belongs to; its own if it answers none
-	date   string
+	ID        string // without angle brackets; empty if it has none
+	Thread    string // the ID of the message that began what it belongs to; its own if it answers none
+	NoArchive bool   // its writer asks that it is not kept (X-No-Archive, or Archive of RFC 5536, section 3.2.2)
+	date      string
 }
 
 // Date is when it was written, as its writer has it; zero where that makes no sense.
@@ -26,13 +27,20 @@ func MessageOf(message []byte) Message {
 	fields, _ := splitFields(message)
 	text := func(field int) string { return string(fields[field]) }
 	h := mailHeader{ID: text(fieldID), References: text(fieldReferences), InReplyTo: text(fieldInReplyTo)}
-	return Message{ID: firstID(h.ID), Thread: h.thread(), date: text(fieldDate)}
+	return Message{ID: firstID(h.ID), Thread: h.thread(), date: text(fieldDate), NoArchive: fieldIs(text(fieldNoArchive), "yes") || fieldIs(text(fieldArchive), "no")}
 }
 
 // thread is the ID of the message that began what one belongs to, as far as it is known: a program that writes no
 // References may write what it answers.
 func (h mailHeader) thread() string {
 	return cmp.Or(firstID(h.References), firstID(h.InReplyTo), firstID(h.ID))
+}
+
+// fieldIs reports whether the value of a field is a word, behind which comments and parameters may stand.
+func fieldIs(field, word string) bool {
+	field, _, _ = strings.Cut(field, ";")
+	field, _, _ = strings.Cut(field, "(")
+	return strings.EqualFold(strings.TrimSpace(field), word)
 }
 
 // firstID returns the first ID of a field, without its angle brackets. Where there are none, as broken programs write

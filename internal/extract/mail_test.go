@@ -42,6 +42,8 @@ var messages = []struct {
 		"", "", "utf-8", "1|2", []string{"http://c/x", "http://example.org/a/x"}},
 	{"who it is from", "message/rfc822", "Subject: s\nFrom: =?utf-8?q?Eleni_=CE=9A?= <e@a.example>\nReply-To: list@a.example\nList-Id: Boats\n <boats.a.example>\n\nt",
 		"s", "", "utf-8", "title:s|navigation:Eleni Κ <e@a.example>|navigation:list@a.example|navigation:Boats <boats.a.example>|t", nil},
+	{"where it was posted", "message/rfc822", "Subject: s\nFrom: e@a.example\nNewsgroups: comp.lang.go,\n comp.lang.c\n\nt",
+		"s", "", "utf-8", "title:s|navigation:e@a.example|navigation:comp.lang.go, comp.lang.c|t", nil},
 	{"names of files", "message/rfc822", "Subject: s\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nsee\n--b\nContent-Type: application/pdf; name=\"old.pdf\"\nContent-Disposition: attachment; filename*=utf-8''%CE%9A%20timetable.pdf\n\n%PDF\n--b\nContent-Type: image/png; name=\"=?utf-8?q?caf=C3=A9?=.png\"\n\nPNG\n--b\nContent-Disposition: attachment; filename=\"C:\\\\me\\\\notes.txt\"\n\nnotes\n--b--",
 		"s", "", "utf-8", "title:s|see|Κ timetable.pdf|café.png|notes.txt|notes", nil},
 	{"the name of a file, whose base64 has a slash", "message/rfc822", "Subject: s\nContent-Type: image/png; name=\"=?utf-8?b?0L/Ri9GP?=.png\"\n\nPNG", "s", "", "", "title:s|пыя.png", nil},
@@ -72,6 +74,7 @@ func TestMessageOf(t *testing.T) {
 	for header, want := range map[string]struct {
 		ID, Thread string
 		Date       time.Time
+		NoArchive  bool
 	}{
 		"":                             {},
 		"Message-ID: <a@b>\n":          {ID: "a@b", Thread: "a@b"},
@@ -85,8 +88,14 @@ func TestMessageOf(t *testing.T) {
 		"Date: Fri, 2 Jan 2026 05:04:05 +0200 (EET)\n": {Date: at},
 		"Date: yesterday\n":                            {},
 		"Subject: none\n\nMessage-ID: <a@b>\n":         {},
+		"X-No-Archive: Yes\n":                          {NoArchive: true},
+		"x-no-archive:yes (please)\n":                  {NoArchive: true},
+		"X-No-Archive: no\n":                           {},
+		"Archive: no; filename=x\n":                    {NoArchive: true},
+		"Archive: yes\n":                               {},
+		"Subject: s\n\nX-No-Archive: yes\n":            {},
 	} {
-		if got := extract.MessageOf([]byte(header)); got.ID != want.ID || got.Thread != want.Thread || !got.Date().Equal(want.Date) {
+		if got := extract.MessageOf([]byte(header)); got.ID != want.ID || got.Thread != want.Thread || got.NoArchive != want.NoArchive || !got.Date().Equal(want.Date) {
 			t.Errorf("%q: %+v, want %+v", header, got, want)
 		}
 	}

@@ -10,17 +10,29 @@ import (
 )
 
 // Not every document is on the web. A message is known by the ID that its writer gave it, wherever it lies, and by its
-// bytes if it has none: in two mailboxes, and after it was moved, it is the same document. Such addresses are nothing
-// that could be fetched; no page can link to such a document, since [Parse] refuses them.
+// bytes if it has none: in two mailboxes or newsgroups, and after it was moved, it is the same document. Such addresses
+// are nothing that could be fetched; no page can link to such a document, since [Parse] refuses them.
 
 const (
 	messageScheme = "mid:"           // RFC 2392
+	articleScheme = "news:"          // RFC 5538
 	digestScheme  = "ni:///sha-256;" // RFC 6920: by no authority, and in full
 )
 
 // OfMessage returns the address of the message with an ID, which stands in angle brackets or not. One that has no ID,
 // or has one that cannot be an address, is known by its bytes: see [OfBytes].
-func OfMessage(id string) (string, error) {
+func OfMessage(id string) (string, error) { return ofID(messageScheme, id) }
+
+// OfArticle returns the address of the article of news with an ID, as [OfMessage] does that of a mail. An ID without @
+// cannot be told from the name of a newsgroup, and is no address.
+func OfArticle(id string) (string, error) {
+	if !strings.Contains(id, "@") {
+		return "", fmt.Errorf("message ID %.256q: %w: news: and what has no @ is a newsgroup", id, ErrInvalid)
+	}
+	return ofID(articleScheme, id)
+}
+
+func ofID(scheme, id string) (string, error) {
 	id = strings.TrimSpace(id)
 	if inner, ok := strings.CutPrefix(id, "<"); ok {
 		if id, ok = strings.CutSuffix(inner, ">"); !ok {
@@ -30,7 +42,7 @@ func OfMessage(id string) (string, error) {
 	if id == "" {
 		return "", fmt.Errorf("message ID: %w: it is empty", ErrInvalid)
 	}
-	address := messageScheme + escapeMessageID(id)
+	address := scheme + escapeMessageID(id)
 	if len(address) > MaxLength {
 		return "", fmt.Errorf("message ID %.64q…: %w", id, ErrLength)
 	}
@@ -43,10 +55,10 @@ func OfBytes(all []byte) string {
 	return digestScheme + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// MessageID returns the ID of the message that an address is of, without angle brackets.
+// MessageID returns the ID of the message or article that an address is of, without angle brackets.
 func MessageID(address string) (id string, ok bool) {
-	escaped, ok := strings.CutPrefix(address, messageScheme)
-	if !ok {
+	scheme, escaped, _ := strings.Cut(address, ":")
+	if scheme += ":"; scheme != messageScheme && scheme != articleScheme {
 		return "", false
 	}
 	id, err := url.PathUnescape(escaped)
@@ -70,17 +82,21 @@ func escapeMessageID(id string) string {
 }
 
 // ParseAddress normalizes the address of a document: a URL, as [Parse] does, with a mark behind it if it has one, or
-// what [OfMessage] and [OfBytes] give. It is for addresses that people, commands and archives give; what stands on a
-// page is for Parse.
+// what [OfMessage], [OfArticle] and [OfBytes] give. It is for addresses that people, commands and
+// archives give; what stands on a page is for Parse.
 func ParseAddress(s string) (string, error) {
 	if len(s) > MaxLength {
 		return "", fmt.Errorf("parse %.64q…: %w", s, ErrLength)
 	}
-	switch scheme, _, _ := strings.Cut(s, ":"); strings.ToLower(scheme) {
-	case "mid":
-		id, ok := MessageID(messageScheme + s[len(messageScheme):])
+	scheme, rest, _ := strings.Cut(s, ":")
+	switch scheme = strings.ToLower(scheme); scheme {
+	case "mid", "news":
+		id, ok := MessageID(scheme + ":" + rest)
 		if !ok {
 			return "", fmt.Errorf("parse %.256q: %w: it has no message ID, or a percent sign without two hexadecimal digits", s, ErrInvalid)
+		}
+		if scheme == "news" {
+			return OfArticle("<" + id + ">")
 		}
 		return OfMessage("<" + id + ">")
 	case "ni":
@@ -104,5 +120,5 @@ func ParseAddress(s string) (string, error) {
 // HasAddress reports whether something begins as the address of a document does.
 func HasAddress(s string) bool {
 	scheme, _, ok := strings.Cut(s, ":")
-	return ok && slices.Contains([]string{"http", "https", "mid", "ni"}, strings.ToLower(scheme))
+	return ok && slices.Contains([]string{"http", "https", "mid", "news", "ni"}, strings.ToLower(scheme))
 }

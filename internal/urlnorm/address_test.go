@@ -31,6 +31,20 @@ func TestAddressesOfMessages(t *testing.T) {
 	}
 }
 
+func TestAddressesOfArticles(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{"<a/b@c>": "news:a%2Fb@c", "a@b": "news:a@b", "<a@b>x@c>": "news:a@b%3Ex@c"} {
+		if got, err := OfArticle(id); got != want || err != nil {
+			t.Errorf("%q: %s, %v", id, got, err)
+		}
+	}
+	for _, id := range []string{"", "<>", "<a@b", "comp.lang.go", "<comp.lang.go>", "*", strings.Repeat("@", MaxLength)} {
+		if got, err := OfArticle(id); err == nil || got != "" {
+			t.Errorf("%.20q is of %.20q", id, got)
+		}
+	}
+}
+
 func TestAddressesThatPeopleGiveAreNormalized(t *testing.T) {
 	t.Parallel()
 	bytes := OfBytes([]byte("x"))
@@ -39,6 +53,7 @@ func TestAddressesThatPeopleGiveAreNormalized(t *testing.T) {
 		"mid:org/name@b":           "mid:org%2Fname@b",
 		"mid:%61@b":                "mid:a@b",
 		"mid:<a@b>":                "mid:%3Ca@b%3E", // who wrote this has quoted an ID too much: no document has it
+		"News:a/%62@c":             "news:a%2Fb@c",
 		"NI" + bytes[len("ni"):]:   bytes,
 		"HTTP://A.example#" + post: "http://a.example/#" + post,
 	} {
@@ -53,6 +68,10 @@ func TestAddressesThatPeopleGiveAreNormalized(t *testing.T) {
 		"":                                      ErrInvalid,
 		"mid:":                                  ErrInvalid,
 		"mid:%6@b":                              ErrInvalid,
+		"news:comp.lang.go":                     ErrInvalid, // a newsgroup
+		"news:":                                 ErrInvalid,
+		"news:*":                                ErrInvalid,
+		"nntp://a.example/comp.lang.go/1":       ErrScheme,
 		"ni:///sha-256;x":                       ErrInvalid,
 		"ni:///sha-1;AAAA":                      ErrInvalid,
 		"ni://a.example" + bytes[len("ni://"):]: ErrInvalid,
@@ -75,7 +94,7 @@ func TestNoPageLinksToAMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, link := range []string{"mid:a@b", "MID:a@b", OfBytes(nil)} {
+	for _, link := range []string{"mid:a@b", "MID:a@b", "news:a@b", "news:comp.lang.go", "nntp://a.example/b", OfBytes(nil)} {
 		if got, err := Parse(link); err == nil {
 			t.Errorf("%s is parsed as %s", link, got)
 		}
@@ -113,7 +132,7 @@ func TestAMessageLinksToTheWeb(t *testing.T) {
 // An address is its own normal form, has nothing that a file of lines would break at, is of no host, and has the ID
 // that it was made of.
 func FuzzAddresses(f *testing.F) {
-	for _, text := range []string{"a@b", "<a>", "a/b#c?d%20%", "mid:%41@b", "ni:///sha-256;", "\x00\xff é", "http://a.example/#" + post} {
+	for _, text := range []string{"a@b", "<a>", "a/b#c?d%20%", "mid:%41@b", "news:%41@b", "news:a", "ni:///sha-256;", "\x00\xff é", "http://a.example/#" + post} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -126,6 +145,12 @@ func FuzzAddresses(f *testing.F) {
 			}
 		}
 		if address, err := OfMessage("<" + text + ">"); err == nil {
+			id, ok := MessageID(address)
+			if again, err := ParseAddress(address); !ok || id != text || again != address || err != nil || Host(address) != "" {
+				t.Fatalf("%q has the address %q, and that the ID %q, or becomes %q: %v", text, address, id, again, err)
+			}
+		}
+		if address, err := OfArticle("<" + text + ">"); err == nil {
 			id, ok := MessageID(address)
 			if again, err := ParseAddress(address); !ok || id != text || again != address || err != nil || Host(address) != "" {
 				t.Fatalf("%q has the address %q, and that the ID %q, or becomes %q: %v", text, address, id, again, err)
