@@ -29,18 +29,29 @@ func mailbox(s *imapserver.Server, owner, name, keyword string) *xmlschema.URD {
 // mailrace runs the pipeline mailrace for these URDs, and returns what was told by it: owners and documents.
 func (w *world) mailrace(urds ...*xmlschema.URD) (told []string) {
 	w.t.Helper()
-	for _, a := range w.mailraced(urds...) {
-		told = append(told, fmt.Sprintf("%s %s %s", a.Owner, a.URI, a.Title))
+	return tellings(w.mailraced(urds...))
+}
+
+// tellings are the owners, documents and titles of annotations, in order.
+func tellings(acis []control.ACI) (all []string) {
+	for _, a := range acis {
+		all = append(all, fmt.Sprintf("%s %s %s", a.Owner, a.URI, a.Title))
 	}
-	slices.Sort(told)
-	return told
+	slices.Sort(all)
+	return all
 }
 
 func (w *world) mailraced(urds ...*xmlschema.URD) []control.ACI {
 	w.t.Helper()
+	return w.runs("mailrace", "imap", urds)
+}
+
+// runs runs a pipeline in which a stage reads sources, and returns what was told by it.
+func (w *world) runs(pipeline, stage string, urds []*xmlschema.URD, more ...string) []control.ACI {
+	w.t.Helper()
 	file := filepath.Join(w.t.TempDir(), "urds.xml")
 	writeFile(w.t, file, string(xmlschema.URDs(urds).Canonical()))
-	args := []string{"mailrace", "--urds", file, "--data", w.data, "--set", "imap.allow_networks=loopback", "--set", "frontier.fresh=0s"}
+	args := append([]string{pipeline, "--urds", file, "--data", w.data, "--set", stage + ".allow_networks=loopback", "--set", "frontier.fresh=0s"}, more...)
 	if out, complaints, err := webraceRun(args...); err != nil {
 		w.t.Fatalf("%v: %v\n%s%s", args, err, out, complaints)
 	}

@@ -42,7 +42,7 @@ func (w *world) options(typ string) string {
 		return fmt.Sprintf(`command = [%q], takes = ["any"], gives = [{ kind = "same" }], env = { WEBRACE_TEST_PROGRAM = "1" }, ready = "5m"`, os.Args[0])
 	case "extract":
 		return `fields = { title = "css:title" }`
-	case "fetch", "imap":
+	case "fetch", "imap", "nntp":
 		return `allow_networks = ["loopback"]`
 	case "frontier":
 		return fmt.Sprintf(`leases = %d, fresh = "0s"`, leases)

@@ -25,6 +25,7 @@ import (
 	_ "github.com/webrace/webrace/stages/lines"
 	_ "github.com/webrace/webrace/stages/mailout"
 	_ "github.com/webrace/webrace/stages/map"
+	_ "github.com/webrace/webrace/stages/nntp"
 	_ "github.com/webrace/webrace/stages/normalize"
 	_ "github.com/webrace/webrace/stages/objects"
 	_ "github.com/webrace/webrace/stages/outbox"

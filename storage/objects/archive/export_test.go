@@ -306,11 +306,11 @@ func TestTruncationKeepsItsCause(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotOfTheWebIsExportedAndImportedEqual does so with messages, of which two have the same text.
+// TestWhatIsNotOfTheWebIsExportedAndImportedEqual does so with messages and articles, of which two have the same text.
 func TestWhatIsNotOfTheWebIsExportedAndImportedEqual(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
-	urls := []string{"mid:1@a.example", home, "mid:2@a.example", "mid:3%2F4@a.example"}
+	urls := []string{"mid:1@a.example", home, "news:2@a.example", "mid:3%2F4@a.example"}
 	for i, body := range []string{"Subject: one\r\n\r\none", "Subject: two\r\n\r\ntwo", "Subject: two\r\n\r\ntwo", "Subject: one\r\n\r\none"} {
 		done := make(chan error, 1)
 		d := &webrace.Document{URL: urls[i], Outcome: webrace.Fetched, MediaType: "message/rfc822", Charset: "utf-8",
