@@ -96,7 +96,6 @@ const (
 	fieldID
 	fieldReferences
 	fieldInReplyTo
-	fieldDate
 	fieldNewsgroups
 	fieldArchive
 	fieldNoArchive
@@ -104,7 +103,7 @@ const (
 )
 
 var mailFieldNames = [countOfFields]string{"subject", "content-type", "content-transfer-encoding", "content-language", "from", "reply-to", "list-id",
-	"content-disposition", "message-id", "references", "in-reply-to", "date", "newsgroups", "archive", "x-no-archive"}
+	"content-disposition", "message-id", "references", "in-reply-to", "newsgroups", "archive", "x-no-archive"}
 
 // mailFields are the values of those fields; nil of one that is not there.
 type mailFields [countOfFields][]byte

@@ -3,9 +3,7 @@ package extract
 import (
 	"cmp"
 	"mime"
-	"net/mail"
 	"strings"
-	"time"
 )
 
 // Message is what the header of a message tells of it as a whole.
@@ -13,13 +11,6 @@ type Message struct {
 	ID        string // without angle brackets; empty if it has none
 	Thread    string // the ID of the message that began what it belongs to; its own if it answers none
 	NoArchive bool   // its writer asks that it is not kept (X-No-Archive, or Archive of RFC 5536, section 3.2.2)
-	date      string
-}
-
-// Date is when it was written, as its writer has it; zero where that makes no sense.
-func (m Message) Date() time.Time {
-	at, _ := mail.ParseDate(m.date)
-	return at
 }
 
 // MessageOf reads the header of a message (RFC 5322, section 3.6.4).
@@ -27,7 +18,7 @@ func MessageOf(message []byte) Message {
 	fields, _ := splitFields(message)
 	text := func(field int) string { return string(fields[field]) }
 	h := mailHeader{ID: text(fieldID), References: text(fieldReferences), InReplyTo: text(fieldInReplyTo)}
-	return Message{ID: firstID(h.ID), Thread: h.thread(), date: text(fieldDate), NoArchive: fieldIs(text(fieldNoArchive), "yes") || fieldIs(text(fieldArchive), "no")}
+	return Message{ID: firstID(h.ID), Thread: h.thread(), NoArchive: fieldIs(text(fieldNoArchive), "yes") || fieldIs(text(fieldArchive), "no")}
 }
 
 // thread is the ID of the message that began what one belongs to, as far as it is known: a program that writes no

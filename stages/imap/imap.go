@@ -164,16 +164,11 @@ func (s *stage) fresh(on session, in mailbox, from uint32) (uids []uint32, err e
 	return sorted(uids), nil
 }
 
-// document is the document of a message.
+// document is the document of a message. Its time is that of the visit, by which annotations expire: a message may be old.
 func (s *stage) document(m message) *webrace.Document {
-	header := extract.MessageOf(m.body)
-	address, err := urlnorm.OfMessage("<" + header.ID + ">")
+	address, err := urlnorm.OfMessage("<" + extract.MessageOf(m.body).ID + ">")
 	if err != nil {
 		address = urlnorm.OfBytes(m.body)
 	}
-	at := m.at
-	if at.IsZero() {
-		at = header.Date()
-	}
-	return &webrace.Document{URL: address, MediaType: "message/rfc822", Body: m.body, Truncated: m.truncated, At: at}
+	return &webrace.Document{URL: address, MediaType: "message/rfc822", Body: m.body, Truncated: m.truncated}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"time"
 
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
@@ -33,7 +32,6 @@ type mailbox struct {
 
 // message is one that was fetched.
 type message struct {
-	at        time.Time // when it came to the server
 	body      []byte
 	truncated bool
 }
@@ -176,7 +174,7 @@ func (c *client) List(first, last uint32) (uids []uint32, err error) {
 
 // wholeMessage asks for a message, and marks it as read by nobody.
 func wholeMessage(most int64) *imap.FetchOptions {
-	return &imap.FetchOptions{UID: true, InternalDate: true, BodySection: []*imap.FetchItemBodySection{{Peek: true, Partial: &imap.SectionPartial{Size: most + 1}}}}
+	return &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{{Peek: true, Partial: &imap.SectionPartial{Size: most + 1}}}}
 }
 
 // Fetch passes messages on as they come.
@@ -224,8 +222,6 @@ func (c *client) Fetch(uids []uint32, most int64, each func(message) error) (err
 func read(data *imapclient.FetchMessageData, most int64) (m message, err error) {
 	for item := data.Next(); item != nil; item = data.Next() {
 		switch item := item.(type) {
-		case imapclient.FetchItemDataInternalDate:
-			m.at = item.Time
 		case imapclient.FetchItemDataBodySection:
 			if item.Literal == nil || m.body != nil {
 				continue

@@ -13,7 +13,8 @@ import (
 )
 
 // What no HTTP server answered, such as a message of a mailbox, has status 0, and of a header no more than the media
-// type of its body and the source at which it was found. Its record is of type resource (WARC 1.1, section 6.4), whose block is the body and nothing else.
+// type of its body and the source at which it was found. Its record is of type resource (WARC 1.1, section 6.4), whose
+// block is the body and nothing else.
 
 // lengthField is ours: it has the size of the body that a revisit stands for, where no HTTP header tells it.
 const lengthField = "Webrace-Payload-Length"

@@ -13,8 +13,7 @@ import (
 
 // Reading is how Python's package email reads a message.
 type Reading struct {
-	ID     string  // without angle brackets; empty if it has none
-	Date   float64 // seconds since 1970; 0 where it cannot be read
+	ID     string // without angle brackets; empty if it has none
 	Title  string
 	Blocks []Block
 	Names  []string // of its files

@@ -128,4 +128,4 @@ for file in sys.stdin.read().splitlines():
     with open(file, 'rb') as f:
         m = email.message_from_bytes(f.read(), policy=email.policy.compat32)
     r = Reading(m)
-    print(json.dumps({'id': identity(m), 'date': moment(m), 'title': r.title, 'blocks': r.blocks, 'names': r.names}))
+    print(json.dumps({'id': identity(m), 'title': r.title, 'blocks': r.blocks, 'names': r.names}))

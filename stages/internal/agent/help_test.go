@@ -41,8 +41,8 @@ func quick() Options {
 	return o
 }
 
-// read has a stage whose protocol is toy visit a source, of which something may be known, so many times. It returns what came
-// of the last visit.
+// read has a stage whose protocol is toy visit a source, of which something may be known, so many times. It returns
+// what came of the last visit.
 func read(t *testing.T, o Options, s secrets, url, known string, times int) *agenttest.Result {
 	t.Helper()
 	if err := o.Validate(); err != nil {

@@ -35,16 +35,15 @@ func (r *Result) Why() string {
 
 // Frontier is where the visits of a stage come from.
 type Frontier struct {
-	Stage     func(*pipeline.Graph) *pipeline.Stage // adds it
-	Secrets   credentials.Source                    // which the stage is lent
-	Hidden    string                                // must stand in nothing that is known of a visit; empty for nothing
-	Bodiless  bool                                  // documents are kept without their bodies, which may be large
-	Before    func(i int)                           // is called before each visit, if it is not nil
-	Unchained bool                                  // what came of a visit is not known to the next
+	Stage    func(*pipeline.Graph) *pipeline.Stage // adds it
+	Secrets  credentials.Source                    // which the stage is lent
+	Hidden   string                                // must stand in nothing that is known of a visit; empty for nothing
+	Bodiless bool                                  // documents are kept without their bodies, which may be large
+	Before   func(i int)                           // is called before each visit, if it is not nil
 }
 
-// Visits makes visits in one run, one after the other. What is known at the first is what its request has; at the others it
-// is what came of the one before. It holds that each visit lets its host be free once.
+// Visits makes visits in one run, one after the other. What is known at the first is what its request has; at the
+// others it is what came of the one before. It holds that each visit lets its host be free once.
 func (f Frontier) Visits(t testing.TB, requests ...webrace.Request) []*Result {
 	t.Helper()
 	resources := new(pipeline.Resources)
@@ -119,7 +118,7 @@ func (q *queue) Take(context.Context) (pipeline.Lease, error) {
 		q.frontier.Before(n)
 	}
 	request, got := q.requests[n], new(Result)
-	if n > 0 && !q.frontier.Unchained {
+	if n > 0 {
 		known := q.came[n-1].Visit
 		request.Visit = &known
 	}
