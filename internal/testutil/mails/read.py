@@ -1,6 +1,6 @@
 # Reads messages as Python's package email does: a line of JSON for each file named on standard input. Bytes that are no
 # end of a line are those of the file.
-import email, email.header, email.policy, email.utils, html.parser, json, re, sys
+import email, email.header, email.policy, html.parser, json, re, sys
 
 def decoded(field):
     """A field of a header as people read it."""
@@ -117,12 +117,6 @@ class Reading:
 def identity(m):
     found = re.search(r'<\s*([^>]*)>', str(m['message-id'] or ''))
     return re.sub(r'\s', '', found.group(1)) if found else ''
-
-def moment(m):
-    try:
-        return email.utils.parsedate_to_datetime(str(m['date'])).timestamp()
-    except Exception:
-        return 0
 
 for file in sys.stdin.read().splitlines():
     with open(file, 'rb') as f:
