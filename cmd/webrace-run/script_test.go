@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/webrace/webrace/internal/testutil/mariadb"
 	"github.com/webrace/webrace/internal/testutil/postgres"
 	"github.com/webrace/webrace/storage"
 )
@@ -23,10 +24,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, programs)
 }
 
-// tests are those of this program. They share a PostgreSQL server.
+// tests are those of this program. They share a PostgreSQL server, and one of MariaDB.
 type tests struct{ *testing.M }
 
-func (t tests) Run() int { return postgres.Main(t.M) }
+func (t tests) Run() int { return mariadb.Main(func() int { return postgres.Main(t.M) }) }
 
 // TestScripts runs the command as a person would: each file of testdata/script is a session.
 func TestScripts(t *testing.T) {

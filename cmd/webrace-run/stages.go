@@ -57,7 +57,7 @@ var groups = []struct {
 	types []string
 }{
 	{"sources", nil},
-	{"crawling", []string{"frontier", "fetch", "imap", "nntp", "render", "sitemap-parse", "feed-parse", "source-watch", "score"}},
+	{"crawling", []string{"frontier", "fetch", "imap", "nntp", "sql", "render", "sitemap-parse", "feed-parse", "source-watch", "score"}},
 	{"documents", []string{"normalize", "cache", "extract", "index", "detect", "xslt", "transform", "quad-index", "quad-links", "gc"}},
 	{"annotation", []string{"keyword-filter", "aci-emit"}},
 	{"general", []string{"exec"}},

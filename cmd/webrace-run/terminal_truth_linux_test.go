@@ -25,7 +25,7 @@ func TestTerminalInAnEmptyDirectory(t *testing.T) {
 		said{"webrace-run check notify archive", []string{"error: shipped pipelines.toml:", "hook.example.org is an example", "there is no WARC file at ./archive"}, []string{"not set up"}},
 		said{"webrace-run archive", []string{"there is no WARC file at ./archive", "WEBRACE_ARCHIVE"}, []string{"nothing new"}},
 		said{"webrace-store urd add --data new/dir --url http://a.example/ --owner ann -k tea:5", []string{"made the data directory new/dir", "added"}, nil},
-		said{"webrace-store scope add deny path /x/ --data rules", []string{"made the data directory rules", "added to crawl, mailrace, multicrawler, newsrace and webrace: deny path /x/"}, nil},
+		said{"webrace-store scope add deny path /x/ --data rules", []string{"made the data directory rules", "added to crawl, dbrace, mailrace, multicrawler, newsrace and webrace: deny path /x/"}, nil},
 		said{"webrace-store scope list --data rules", []string{"crawl 1 0 added deny path /x/"}, nil},
 	)
 }

@@ -93,8 +93,8 @@ type entry struct {
 }
 
 // encryptedPorts are the schemes over which nobody in between reads a secret, and the ports by which bounds may name
-// their hosts: a host without one is that of any of them.
-var encryptedPorts = map[string]string{"https": "", "imaps": "993", "pop3s": "995", "nntps": "563"}
+// their hosts: a host without one is that of any of them. Those of databases have an s behind the name of their driver.
+var encryptedPorts = map[string]string{"https": "", "imaps": "993", "pop3s": "995", "nntps": "563", "postgress": "5432", "mariadbs": "3306"}
 
 // Grant returns what to present with a request by this scheme to this host, as in its normalized URL. It
 // is nil if the host is none that the secret is for: then the request is made without. The error is a

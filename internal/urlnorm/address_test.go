@@ -56,6 +56,11 @@ func TestAddressesThatPeopleGiveAreNormalized(t *testing.T) {
 		"News:a/%62@c":             "news:a%2Fb@c",
 		"NI" + bytes[len("ni"):]:   bytes,
 		"HTTP://A.example#" + post: "http://a.example/#" + post,
+		"DB://orders":              "db://orders",
+		"db://orders?b=2&a=1":      "db://orders?a=1&b=2",
+		"db://orders/%37?a=é":      "db://orders/7?a=%C3%A9",
+		"db://orders/a b/c%2Fd":    "db://orders/a%20b/c%2Fd",
+		"db://orders/":             "db://orders/", // of the row whose key is empty
 	} {
 		if got, err := ParseAddress(given); got != want || err != nil {
 			t.Errorf("%s: %s, %v", given, got, err)
@@ -66,6 +71,9 @@ func TestAddressesThatPeopleGiveAreNormalized(t *testing.T) {
 	}
 	for given, want := range map[string]error{
 		"":                                      ErrInvalid,
+		"mid":                                   ErrInvalid,
+		"ni":                                    ErrInvalid,
+		"db":                                    ErrInvalid,
 		"mid:":                                  ErrInvalid,
 		"mid:%6@b":                              ErrInvalid,
 		"news:comp.lang.go":                     ErrInvalid, // a newsgroup
@@ -78,8 +86,16 @@ func TestAddressesThatPeopleGiveAreNormalized(t *testing.T) {
 		bytes + "A":                             ErrInvalid,
 		bytes[:len(bytes)-1] + "B":              ErrInvalid, // bits beyond the last
 		"imap://a.example/INBOX":                ErrScheme,
-		"mid:" + strings.Repeat("a", MaxLength): ErrLength,
-		"mid:" + strings.Repeat("/", MaxLength-10): ErrLength,
+		"db:orders":                             ErrInvalid,
+		"db://":                                 ErrInvalid,
+		"db:///7":                               ErrInvalid,
+		"db://a:1/7":                            ErrInvalid,
+		"db://orders/%6":                        ErrInvalid,
+		"db://orders?a=%6":                      ErrInvalid,
+		"db://orders/7#a":                       ErrInvalid,
+		"db://orders/" + strings.Repeat("/", MaxLength): ErrLength,
+		"mid:" + strings.Repeat("a", MaxLength):         ErrLength,
+		"mid:" + strings.Repeat("/", MaxLength-10):      ErrLength,
 	} {
 		if got, err := ParseAddress(given); !errors.Is(err, want) || got != "" {
 			t.Errorf("%.60s: %q, %v", given, got, err)
@@ -87,14 +103,33 @@ func TestAddressesThatPeopleGiveAreNormalized(t *testing.T) {
 	}
 }
 
-// TestNoPageLinksToAMessage: what stands on a page is refused, so that no visitor is led to somebody's mail.
+// TestAddressesOfRows have the key behind the name of their query, whatever it is.
+func TestAddressesOfRows(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"7": "db://orders/7?region=eu", "a/b": "db://orders/a%2Fb?region=eu", "é ?#%": "db://orders/%C3%A9%20%3F%23%25?region=eu", "..": "db://orders/..?region=eu", "": "db://orders/?region=eu",
+	} {
+		got, err := OfRow("db://orders?region=eu", EscapeKey(key))
+		if again, wrong := ParseAddress(got); got != want || again != want || err != nil || wrong != nil {
+			t.Errorf("%q: %s, %v; read again %s, %v", key, got, err, again, wrong)
+		}
+	}
+	if got, err := OfRow("db://orders", EscapeKey("7")+"/"+EscapeKey("eu")); got != "db://orders/7/eu" || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+	if got, err := OfRow("db://orders", strings.Repeat("a", MaxLength)); !errors.Is(err, ErrLength) || got != "" {
+		t.Errorf("%.60s, %v", got, err)
+	}
+}
+
+// TestNoPageLinksToAMessage: what stands on a page is refused, so that no visitor is led to somebody's mail, or rows.
 func TestNoPageLinksToAMessage(t *testing.T) {
 	t.Parallel()
 	base, err := NewBase("http://a.example/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, link := range []string{"mid:a@b", "MID:a@b", "news:a@b", "news:comp.lang.go", "nntp://a.example/b", OfBytes(nil)} {
+	for _, link := range []string{"mid:a@b", "MID:a@b", "news:a@b", "news:comp.lang.go", "nntp://a.example/b", OfBytes(nil), "db://orders", "db://orders/7?region=eu"} {
 		if got, err := Parse(link); err == nil {
 			t.Errorf("%s is parsed as %s", link, got)
 		}
@@ -132,7 +167,7 @@ func TestAMessageLinksToTheWeb(t *testing.T) {
 // An address is its own normal form, has nothing that a file of lines would break at, is of no host, and has the ID
 // that it was made of.
 func FuzzAddresses(f *testing.F) {
-	for _, text := range []string{"a@b", "<a>", "a/b#c?d%20%", "mid:%41@b", "news:%41@b", "news:a", "ni:///sha-256;", "\x00\xff é", "http://a.example/#" + post} {
+	for _, text := range []string{"a@b", "<a>", "a/b#c?d%20%", "mid:%41@b", "news:%41@b", "news:a", "ni:///sha-256;", "\x00\xff é", "http://a.example/#" + post, "db://orders/7?b=1&a=2", "db://a/%2F/%FF?a=;&+"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -154,6 +189,11 @@ func FuzzAddresses(f *testing.F) {
 			id, ok := MessageID(address)
 			if again, err := ParseAddress(address); !ok || id != text || again != address || err != nil || Host(address) != "" {
 				t.Fatalf("%q has the address %q, and that the ID %q, or becomes %q: %v", text, address, id, again, err)
+			}
+		}
+		if row, err := OfRow("db://orders?a=1", EscapeKey(text)); err == nil {
+			if again, err := ParseAddress(row); again != row || err != nil {
+				t.Fatalf("the row %q has the address %q, which becomes %q: %v", text, row, again, err)
 			}
 		}
 		sum := sha256.Sum256([]byte(text))

@@ -42,6 +42,7 @@ import (
 	_ "github.com/webrace/webrace/stages/sitemapparse"
 	_ "github.com/webrace/webrace/stages/sourcewatch"
 	_ "github.com/webrace/webrace/stages/sparql"
+	_ "github.com/webrace/webrace/stages/sql"
 	_ "github.com/webrace/webrace/stages/throttle"
 	_ "github.com/webrace/webrace/stages/transform"
 	_ "github.com/webrace/webrace/stages/urds"

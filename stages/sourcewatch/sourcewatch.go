@@ -41,7 +41,7 @@ func init() {
 			"its pipeline and stage what it has told. It ends when no crawl runs in the same process any more.",
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Notice](), Doc: "the notice, for the owner of one URD"}},
 		Follows: true,
-	}, Options{Pipelines: []string{"webrace", "mailrace", "newsrace"}, Rounds: 3}, newStage)
+	}, Options{Pipelines: []string{"webrace", "mailrace", "newsrace", "dbrace"}, Rounds: 3}, newStage)
 }
 
 // Validate refuses to watch nothing, and to tell of nothing.

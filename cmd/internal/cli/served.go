@@ -4,25 +4,35 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 
+	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/stages/urds"
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // unserved returns what of a URD nothing serves: what would be stored, and do nothing. chooses reports whether a
-// pipeline of the configuration chooses the URD; it is only asked of protocols that the shipped ones leave out.
-func unserved(u *xmlschema.URD, chooses func(*xmlschema.URD) bool) (faults []xmlschema.Fault) {
+// pipeline of the configuration chooses the URD, and why none of those would visit its start; it is only asked of
+// protocols that are not of the web.
+func unserved(u *xmlschema.URD, chooses func(*xmlschema.URD) (bool, error)) (faults []xmlschema.Fault) {
 	refuse := func(about, format string, args ...any) {
 		faults = append(faults, xmlschema.Fault{About: about, Message: fmt.Sprintf(format, args...)})
 	}
 	web := u.OfTheWeb()
-	if !web && !chooses(u) {
+	var chosen bool
+	var refused error
+	if !web {
+		chosen, refused = chooses(u)
+	}
+	if !web && !chosen {
 		refuse("type/@protocol", "nothing serves protocol %s: http and feed are served, and what a pipeline of yours chooses "+
 			"(xpath of its stage urds)", u.Protocol)
 	} else if _, err := u.Start(); err != nil && !web {
 		refuse("uri", "%v", err)
+	} else if refused != nil {
+		refuse("uri", "%v", refused)
 	}
 	if u.Method == xmlschema.MethodPush {
 		refuse("type/@method", "nothing serves method push: no source comes by itself; leave it out, and the start is asked for "+
@@ -94,23 +104,51 @@ func unobeyed(u *xmlschema.URD) (faults []xmlschema.Fault) {
 	return faults
 }
 
-// chooses reports whether a pipeline of the configuration starts crawls for the URD. Without a configuration that can
-// be read, none does.
-func (g *Globals) chooses(u *xmlschema.URD) bool {
+// startRefuser is implemented by the options of stages that know of a start, without a visit of it, that they would
+// come to nothing there.
+type startRefuser interface {
+	RefusesStart(u *xmlschema.URD) error
+}
+
+// chooses reports whether a pipeline of the configuration starts crawls for the URD, and why none of those that do
+// would visit its start. Without a configuration that can be read, none does.
+func (g *Globals) chooses(u *xmlschema.URD) (chosen bool, refused error) {
 	loaded, err := g.Load(config.LoadOptions{})
 	if err != nil {
-		return false
+		return false, nil
 	}
 	for _, info := range loaded.Pipelines {
 		graph, err := loaded.Graph(info.Name)
-		if err != nil {
+		if err != nil || !starts(graph, u) {
 			continue
 		}
-		for _, stage := range graph.Stages {
-			if options, ok := stage.Options.(urds.Options); ok && options.Chooses(context.Background(), u) {
-				return true
+		why := refusal(graph, u)
+		if why == nil {
+			return true, nil
+		}
+		if chosen = true; refused == nil {
+			refused = why
+		}
+	}
+	return chosen, refused
+}
+
+// starts reports whether a pipeline starts crawls for the URD.
+func starts(graph *pipeline.Graph, u *xmlschema.URD) bool {
+	return slices.ContainsFunc(graph.Stages, func(s *pipeline.Stage) bool {
+		options, ok := s.Options.(urds.Options)
+		return ok && options.Chooses(context.Background(), u)
+	})
+}
+
+// refusal returns why a stage of a pipeline would not visit the start of the URD; nil if it would.
+func refusal(graph *pipeline.Graph, u *xmlschema.URD) error {
+	for _, s := range graph.Stages {
+		if options, ok := s.Options.(startRefuser); ok {
+			if err := options.RefusesStart(u); err != nil {
+				return err
 			}
 		}
 	}
-	return false
+	return nil
 }

@@ -95,7 +95,10 @@ func (c cameFrom) sentence() string {
 }
 
 func (a *answer) lastAnswer() string {
-	s := fmt.Sprintf("last answer at %s: status %d", wording.Moment(*a.At), a.Status)
+	s := fmt.Sprintf("last answer at %s", wording.Moment(*a.At))
+	if a.Status != 0 { // as all servers of the web send one
+		s += fmt.Sprintf(": status %d", a.Status)
+	}
 	switch d := a.Document; {
 	case d != nil && d.Stored:
 		s += fmt.Sprintf("; version %d is stored", d.Version)

@@ -8,7 +8,9 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -119,6 +121,8 @@ type Visit struct {
 	asked  account // whose session it uses, where that is known
 	passed int
 	bytes  int64
+
+	answered bool // the document of the source itself was passed on, with what the visit teaches
 }
 
 // errIsNone tells that a request is of no source of the stage.
@@ -137,8 +141,10 @@ func Failf(format string, args ...any) error { return &Failure{fmt.Sprintf(forma
 
 // Document passes a document of the source on, in whose view it lies.
 func (v *Visit) Document(ctx context.Context, out pipeline.Emitter, d *webrace.Document) error {
-	d.Outcome, d.Secret, d.Reach = webrace.Fetched, v.Request.Secret, v.Request.Reach
-	d.Header = http.Header{webrace.SourceField: {v.Request.URL}}
+	d.Outcome, d.Secret, d.Reach = cmp.Or(d.Outcome, webrace.Fetched), v.Request.Secret, v.Request.Reach
+	if d.Outcome == webrace.Fetched {
+		d.Header = http.Header{webrace.SourceField: {v.Request.URL}}
+	}
 	if now := time.Now(); d.At.IsZero() || d.At.After(now) {
 		d.At = now
 	}
@@ -153,4 +159,26 @@ func (v *Visit) Document(ctx context.Context, out pipeline.Emitter, d *webrace.D
 		return errOfThePipeline{err}
 	}
 	return nil
+}
+
+// Answer passes on the document that the source itself is, at its own address, where a source is one: what later stages
+// learn of it is learned of the visit. The host is free before that, as it is of a page. One that has come as it is
+// stored goes on as such, so that no stage reads it anew.
+func (v *Visit) Answer(ctx context.Context, out pipeline.Emitter, d *webrace.Document) error {
+	req := v.Request
+	d.URL, d.From, d.Instead, d.Visit, d.Redirects, d.Took = req.URL, req.From, req.Instead, req.Visit, req.Redirects, time.Since(v.began)
+	v.passed, v.bytes, v.answered = 1, int64(len(d.Body)), true
+	v.release()
+	v.item.Learn(v.learned())
+	if last := req.Visit; last != nil && last.Version > 0 && last.Digest == sha256.Sum256(d.Body) {
+		d.Outcome, d.Digest, d.Version, d.Body = webrace.NotModified, last.Digest, last.Version, nil
+		v.agent.env.Counter("not_modified").Add(1)
+	}
+	return v.Document(ctx, out, d)
+}
+
+// Try returns a visit of no source, by which it is found out whether the account of a secret is let in; end ends it.
+func (a *Agent) Try(secret string) (v *Visit, end func()) {
+	v = &Visit{Request: webrace.Request{Secret: secret}, agent: a, began: time.Now()}
+	return v, func() { v.grant.Close() }
 }

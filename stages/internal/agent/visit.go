@@ -45,14 +45,25 @@ func (a *Agent) Run(ctx context.Context, it *pipeline.Item, schemes []string, vi
 	if err != nil {
 		return v.failed(ctx, err)
 	}
-	v.release()
 	a.env.Counter("visits").Add(1)
-	began := v.began
+	if v.answered {
+		return nil
+	}
+	v.release()
+	learned := v.learned()
 	it.Learn(webrace.Learned(func(v *webrace.Visit) {
-		v.At, v.Status, v.Error, v.Expires, v.Links = began, 0, "", time.Time{}, nil
+		learned(v)
 		v.State, v.Digest = known, sha256.Sum256(known)
 	}))
 	return nil
+}
+
+// learned is what every visit teaches that came to something.
+func (v *Visit) learned() webrace.Learned {
+	began := v.began
+	return func(v *webrace.Visit) {
+		v.At, v.Status, v.Error, v.Expires, v.Links = began, 0, "", time.Time{}, nil
+	}
 }
 
 // parse takes the address of a source apart.

@@ -37,7 +37,7 @@ KEY_ROOM = len(',"key":""}') + 40
 # Kinds that are not here have fields of their own, as records do.
 EMPTY = {
     "aci": {
-        "id": "", "urd": "", "owner": "", "uri": "", "title": "", "extension": "", "format": "", "relevance": 0,
+        "id": "", "urd": "", "owner": "", "uri": "", "thread": "", "title": "", "extension": "", "format": "", "relevance": 0,
         "file_size": 0, "urgency": 0, "update_time": None, "docbase": {}, "expired": False, "retrieved": None,
         "summary": "", "explain": None, "also": {}, "former": [], "twins": None, "values": {},
     },
@@ -50,7 +50,7 @@ EMPTY = {
         "url": "", "reach": [], "from": "", "instead": {}, "visit": None, "outcome": "", "status": 0, "header": {}, "origin": "", "at": None,
         "took_s": 0, "media_type": "", "screenshot": None,
         "secret": "", "redirects": 0, "rendered": False, "requested": [], "truncated": False, "charset": "",
-        "language": "", "title": "", "text": "", "blocks": [], "columns": [], "entries": [], "feed": False, "cut": False, "links": [],
+        "language": "", "title": "", "thread": "", "text": "", "blocks": [], "columns": [], "entries": [], "feed": False, "cut": False, "links": [],
         "graph": "", "graph_whole": False, "graph_problems": [], "canonical": "", "likeness": "",
         "digest": "", "version": 0,
         "changed": False,
