@@ -45,7 +45,8 @@ counts as one that no owner has seen before.
 
 A URL is fetched as in a pipeline: with the options of fetch, robots.txt obeyed and
 redirects followed; where it is the start of a URD with a <request>, as that says.
-Of a mailbox it is the newest message, read by the first pipeline that reads such.
+Of a mailbox or newsgroup it is the newest message, and of a query of a database its
+answer, or its newest row: as the first pipeline reads it that reads such.
 
 Nothing is stored, and no data directory is opened or made, but for --secret, and for
 the secrets that such a request names: then these are looked up in the one that is there,

@@ -17,7 +17,7 @@ import (
 )
 
 // readers are the types of the stages that read sources which are not of the web, by the schemes of these.
-var readers = map[string]string{"imap": "imap", "imaps": "imap"}
+var readers = map[string]string{"imap": "imap", "imaps": "imap", "nntp": "nntp", "nntps": "nntp", "db": "sql"}
 
 // newest gets the newest document of a source that is not of the web, by the first pipeline that reads such.
 func (s *source) newest(c *cobra.Command, globals *cli.Globals) (d *triedDocument, err error) {

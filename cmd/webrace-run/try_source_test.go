@@ -3,10 +3,12 @@ package main
 import (
 	"crypto/tls"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/webrace/webrace/internal/testutil/imapserver"
+	"github.com/webrace/webrace/internal/testutil/newsserver"
 )
 
 // TestTryShowsTheNewestOfASource, and why there is none to show. What is tried is not stored.
@@ -43,6 +45,56 @@ func TestTryShowsTheNewestOfASource(t *testing.T) {
 	}
 }
 
+// TestTryReadsNewsgroupsAndQueries shows the newest article, the answer to a query, and the newest row of one with a mark.
+func TestTryReadsNewsgroupsAndQueries(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := newsserver.New(t, newsserver.Options{Security: newsserver.None})
+	s.Create(t, boats)
+	for i, text := range []string{"Fish.", "The ferry sails."} {
+		s.Receive(t, article{id: fmt.Sprint(i, "@a.example"), text: text, groups: []string{boats}}.String())
+	}
+	file := filepath.Join(t.TempDir(), "shop.db")
+	db := openDatabase(t, "sqlite", file).db
+	if _, err := db.Exec("CREATE TABLE boat (id INTEGER, name TEXT, changed INTEGER); INSERT INTO boat VALUES (1, 'ketch', 1), (2, 'ferry', 2)"); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "pipelines.toml")
+	writeFile(t, config, fmt.Sprintf(`version = 1
+[pipeline.rows]
+flow = ["urds > frontier > sql > drop", "sql.rows > drop"]
+[pipeline.rows.stage.sql.sources.boats]
+driver = "sqlite"
+address = %[1]q
+query = "SELECT id, name FROM boat"
+key = ["id"]
+[pipeline.rows.stage.sql.sources.changes]
+driver = "sqlite"
+address = %[1]q
+query = "SELECT id, name, changed FROM boat WHERE changed > $mark"
+key = ["id"]
+mark = "changed"
+overlap = "0"
+`, file))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"nntp://" + s.Address + "/" + boats, "--set", "nntp.allow_networks=loopback"}, "news:1@a.example"},
+		{[]string{"nntp://" + s.Address + "/" + boats, "--set", "nntp.allow_networks=loopback"}, "worth an alert to 1 of 1 URD"},
+		{[]string{"nntp://" + s.Address + "/" + piers, "--set", "nntp.allow_networks=loopback"}, "it has no such newsgroup"},
+		{[]string{"db://boats", "--config", config}, "worth an alert to 1 of 1 URD"},
+		{[]string{"db://changes", "--config", config}, "db://changes/2"},
+		{[]string{"db://ships", "--config", config}, "ships"},
+		{[]string{"db://boats"}, "boats"}, // which the shipped pipelines do not declare
+	} {
+		out, said, err := webraceRun(append([]string{"try", "--data", w.data, "-k", "ferry"}, c.args...)...)
+		if all := fmt.Sprint(out, said, err); !strings.Contains(all, c.want) {
+			t.Errorf("%s: %s\nwant %q", c.args, all, c.want)
+		}
+	}
+}
+
 // TestAMailboxIsAddedByItsURL tells its protocol, unless that is given. What nothing serves is refused.
 func TestAMailboxIsAddedByItsURL(t *testing.T) {
 	t.Parallel()
@@ -54,6 +106,8 @@ func TestAMailboxIsAddedByItsURL(t *testing.T) {
 		{"--url imaps://mail.example.org", "added", 0},
 		{"--url mail.example.org --protocol imap", "added", 0},
 		{"--url imaps://mail.example.org/INBOX --protocol http", "is not an http or https URL", 2},
+		{"--url nntp://news.example.org/comp.lang.go", "added", 0},
+		{"--url db://orders", "declare", 2},
 		{"--url pop3s://mail.example.org", "nothing serves protocol pop3", 2},
 		{"--url imaps://mail.example.org/ --protocol mail", "protocol", 2},
 	} {
