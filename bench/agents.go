@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/credentials"
@@ -13,6 +16,7 @@ import (
 	"github.com/webrace/webrace/pipeline"
 	pipelines "github.com/webrace/webrace/pipeline/config"
 	_ "github.com/webrace/webrace/stages/all"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // benchAgents measures the stages that read sources which are not of the web, beside the loops that one would write
@@ -34,8 +38,22 @@ func benchAgents(b *bench) (err error) {
 		return err
 	}
 	os.Setenv("SSL_CERT_FILE", trusted) // is read at the first handshake
+	programs := agentPrograms{dir: dir}
+	if err := programs.build(); err != nil {
+		return err
+	}
+	if b.wants("rows") {
+		if err := b.rows(&h, programs); err != nil {
+			return fmt.Errorf("rows: %w", err)
+		}
+	}
+	if b.wants("memory") {
+		if err := b.memoryOfAMailbox(programs); err != nil {
+			return fmt.Errorf("memory: %w", err)
+		}
+	}
 	if b.wants("mail") {
-		if err := b.mail(&h, authority, dir); err != nil {
+		if err := b.mail(&h, authority, programs); err != nil {
 			return fmt.Errorf("mail: %w", err)
 		}
 	}
@@ -100,7 +118,7 @@ func failureOf(o pipeline.Outcome) error {
 // stageOf returns a stage with options, lines as in pipelines.toml, that reads sources.
 func stageOf(kind, options string) (*pipeline.Stage, error) {
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "version = 1\n[pipeline.bench]\nflow = [\"urds > frontier > %s > drop\"]\n[pipeline.bench.stage.%[1]s]\nallow_networks = [\"loopback\"]\n%s\n", kind, options)
+	fmt.Fprintf(&text, "version = 1\n[pipeline.bench]\nflow = [\"urds > frontier > %s > drop\"]\n[pipeline.bench.stage.%[1]s]\n%s\n", kind, options)
 	loaded, err := pipelines.Parse("bench", text.Bytes(), pipelines.LoadOptions{})
 	if err != nil {
 		return nil, err
@@ -115,6 +133,51 @@ func stageOf(kind, options string) (*pipeline.Stage, error) {
 		}
 	}
 	return nil, fmt.Errorf("there is no stage %s", kind)
+}
+
+// agentPrograms are the commands, which work in a folder.
+type agentPrograms struct{ dir, run, store string }
+
+func (p *agentPrograms) build() (err error) {
+	if p.run, err = buildRun(p.dir); err != nil {
+		return err
+	}
+	p.store = filepath.Join(p.dir, "webrace-store")
+	if out, err := goBuild("..", p.store, "./cmd/webrace-store"); err != nil {
+		return fmt.Errorf("build webrace-store: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// data makes a data directory with the secret of an account at a host.
+func (p *agentPrograms) data(user, password, host string) (dir string, err error) {
+	if dir, err = os.MkdirTemp(p.dir, "data"); err != nil {
+		return "", err
+	}
+	set := exec.Command(p.store, "secret", "set", "bench", "--data", dir, "--kind", "basic", "--user", user, "--host", host, "--insecure")
+	set.Stdin = strings.NewReader(password)
+	if out, err := set.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return dir, nil
+}
+
+// file writes a file for the commands.
+func (p *agentPrograms) file(name string, text []byte) (path string, err error) {
+	path = filepath.Join(p.dir, name)
+	return path, os.WriteFile(path, text, 0o600)
+}
+
+// owners are those of URDs of a source, each of whom looks for one of the words.
+func owners(protocol, source string) []byte {
+	var urds xmlschema.URDs
+	for _, word := range words {
+		u := xmlschema.NewURD("owner-of-"+word, source)
+		u.ID, u.Protocol, u.Secret, u.Depth = word, protocol, "bench", 1
+		u.Keywords = xmlschema.Keywords{Threshold: 20, Keywords: []xmlschema.Keyword{{Key: word, Weight: 5}}}
+		urds = append(urds, u)
+	}
+	return urds.Canonical()
 }
 
 // lent is the one secret that stages are lent, whatever its name.

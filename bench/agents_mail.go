@@ -7,9 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
@@ -32,11 +29,14 @@ const (
 	everyNth         = 10 // message has a word that an owner looks for
 )
 
+// loopback lets a stage ask servers there.
+const loopback = "allow_networks = [\"loopback\"]\n"
+
 // words are what the owners look for, one each.
 var words = []string{"ferry", "harbour", "strike"}
 
 // mail measures what a message costs, with dovecot as the server.
-func (b *bench) mail(h *harness, authority *testutil.Authority, dir string) error {
+func (b *bench) mail(h *harness, authority *testutil.Authority, programs agentPrograms) error {
 	messages, rounds := 5000, 5
 	if b.quick {
 		messages, rounds = 1000, 2
@@ -62,7 +62,7 @@ func (b *bench) mail(h *harness, authority *testutil.Authority, dir string) erro
 		return err
 	}
 	costs, err := race(rounds, []contestant{
-		{"imap > drop", func() error { return came(visits("imap", "backlog = 0", secret, inbox)) }},
+		{"imap > drop", func() error { return came(visits("imap", loopback+"backlog = 0", secret, inbox)) }},
 		{"loop", func() error { return came(fetchLoop(server.IMAPS, messages, messages)) }},
 		{"singly", func() error { return came(fetchLoop(server.IMAPS, messages, 1)) }},
 	})
@@ -76,7 +76,7 @@ func (b *bench) mail(h *harness, authority *testutil.Authority, dir string) erro
 	if err := b.nothingNew(secret, inbox); err != nil {
 		return err
 	}
-	return b.mailrace(server, dir, messages, rounds)
+	return b.mailrace(server, programs, messages, rounds)
 }
 
 // fetchLoop is the loop that one would write: it logs in, asks for so many messages at once, and throws them away.
@@ -115,7 +115,7 @@ func fetchLoop(address string, messages, atOnce int) (came int, err error) {
 
 // nothingNew measures a visit of a mailbox in which nothing is new, by a session that was kept.
 func (b *bench) nothingNew(secret lent, inbox string) (err error) {
-	stage, err := stageOf("imap", "backlog = 1")
+	stage, err := stageOf("imap", loopback+"backlog = 1")
 	if err != nil {
 		return err
 	}
@@ -152,32 +152,19 @@ func (b *bench) nothingNew(secret lent, inbox string) (err error) {
 
 // mailrace measures the shipped pipeline: the program reads all messages for three owners, and is compared with itself
 // where it reads one.
-func (b *bench) mailrace(server *dovecot.Server, dir string, messages, rounds int) error {
-	program, err := buildRun(dir)
+func (b *bench) mailrace(server *dovecot.Server, programs agentPrograms, messages, rounds int) error {
+	urds, err := programs.file("mail.xml", owners(xmlschema.ProtocolIMAP, "imaps://"+server.IMAPS+"/INBOX"))
 	if err != nil {
 		return err
 	}
-	store := filepath.Join(dir, "webrace-store")
-	if out, err := goBuild("..", store, "./cmd/webrace-store"); err != nil {
-		return fmt.Errorf("build webrace-store: %w\n%s", err, out)
-	}
-	urds := filepath.Join(dir, "urds.xml")
-	if err := os.WriteFile(urds, mailURDs(server), 0o600); err != nil {
-		return err
-	}
 	run := func(backlog int) (usage, error) {
-		data, err := os.MkdirTemp(dir, "data")
+		data, err := programs.data(dovecot.User, dovecot.Password, server.IMAPS)
 		if err != nil {
 			return usage{}, err
 		}
 		defer os.RemoveAll(data)
-		set := exec.Command(store, "secret", "set", "mail", "--data", data, "--kind", "basic", "--user", dovecot.User, "--host", server.IMAPS)
-		set.Stdin = strings.NewReader(dovecot.Password)
-		if out, err := set.CombinedOutput(); err != nil {
-			return usage{}, fmt.Errorf("%w\n%s", err, out)
-		}
-		c := exec.Command(program, "mailrace", "--data", data, "--urds", urds, "--set", "imap.allow_networks=loopback", "--set", fmt.Sprintf("imap.backlog=%d", backlog))
-		return runProcess(c)
+		return runProcess(exec.Command(programs.run, "mailrace", "--data", data, "--urds", urds,
+			"--set", "imap.allow_networks=loopback", "--set", fmt.Sprintf("imap.backlog=%d", backlog)))
 	}
 	least := map[int]usage{}
 	for round := range rounds {
@@ -192,18 +179,6 @@ func (b *bench) mailrace(server *dovecot.Server, dir string, messages, rounds in
 		}
 	}
 	b.table.value("mailrace, three owners, a message of 4 KB, CPU min", micros(least[messages].CPU-least[1].CPU)/float64(messages-1), "µs", atMost(mailLimit))
-	b.table.value("mailrace, all of them, wall", least[messages].Wall.Round(time.Millisecond).Seconds(), "s", nil)
+	b.table.value("mailrace, all of them, wall", least[messages].Wall.Seconds(), "s", nil)
 	return nil
-}
-
-// mailURDs are those of three owners of the inbox.
-func mailURDs(server *dovecot.Server) []byte {
-	var urds xmlschema.URDs
-	for _, word := range words {
-		u := xmlschema.NewURD("owner-of-"+word, "imaps://"+server.IMAPS+"/INBOX")
-		u.ID, u.Protocol, u.Secret, u.Depth = word, xmlschema.ProtocolIMAP, "mail", 1
-		u.Keywords = xmlschema.Keywords{Threshold: 20, Keywords: []xmlschema.Keyword{{Key: word, Weight: 5}}}
-		urds = append(urds, u)
-	}
-	return urds.Canonical()
 }

@@ -76,7 +76,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "fewer rounds over less work")
 	documents := flags.Int("documents", 500_000, "fsck: check a store of so many")
-	part := flags.String("part", "", "cluster: measure annotations, changes, cpu, scale, kills, rest or search alone; agents: mail or rows")
+	part := flags.String("part", "", "cluster: measure annotations, changes, cpu, scale, kills, rest or search alone; agents: mail, memory or rows")
 	path := flags.String("json", "", "write the rows to this `file` as well")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err

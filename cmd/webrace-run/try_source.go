@@ -64,7 +64,11 @@ func (s *source) newest(c *cobra.Command, globals *cli.Globals) (d *triedDocumen
 	case got == nil:
 		return nil, fmt.Errorf("%s gave no document: there is none in it", start)
 	}
-	return newTriedDocument(got.URL, got, []string{"it is the newest of " + start}), nil
+	var notes []string
+	if got.URL != start {
+		notes = append(notes, "it is the newest of "+start)
+	}
+	return newTriedDocument(got.URL, got, notes), nil
 }
 
 func closeStage(made any) error {
