@@ -75,7 +75,8 @@ func (b *bench) readMailbox(programs agentPrograms, config, address string) (usa
 	return runProcess(exec.Command(programs.run, "bench", "--data", data, "--urds", urds, "--config", config))
 }
 
-// mailboxOf is a server of one mailbox, whose messages are numbered from 1. It speaks as much of IMAP as the stage does.
+// mailboxOf is a server of one mailbox, whose messages are numbered from 1. It speaks as much of IMAP as the stage
+// does.
 type mailboxOf struct {
 	messages int
 	endless  bool // it lists messages without end

@@ -79,6 +79,7 @@ var storeCommands = map[string]underDamage{
 	"scope list":      {"", cli.OK},
 	"scope rm":        {"deny path /y", cli.Failed}, // there is none
 	"search":          {"tea", cli.Environment},
+	"secret generate": {"key --kind ed25519", cli.OK},
 	"secret grant":    {"bank zoe", cli.Failed}, // there is none
 	"secret list":     {"", cli.OK},
 	"secret revoke":   {"bank zoe", cli.Failed}, // it is not granted
@@ -98,6 +99,7 @@ var storeCommands = map[string]underDamage{
 	"why":             {"SITE/", cli.Environment},
 
 	"cache screenshot": {"SITE/", cli.Environment},
+	"secret directory": {"bank", cli.Failed}, // there is none
 
 	"quads contexts": {"", cli.OK},
 	"quads export":   {"", cli.OK},

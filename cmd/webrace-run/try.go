@@ -48,9 +48,9 @@ redirects followed; where it is the start of a URD with a <request>, as that say
 Of a mailbox or newsgroup it is the newest message, and of a query of a database its
 answer, or its newest row: as the first pipeline reads it that reads such.
 
-Nothing is stored, and no data directory is opened or made, but for --secret, and for
-the secrets that such a request names: then these are looked up in the one that is there,
-and go where they would go in a crawl that begins at the URL.
+Nothing is stored, and no data directory is opened or made, but for --secret, for the
+secrets that such a request names, and for fetch.sign: then these are looked up in the one
+that is there, and go where they would go in a crawl that begins at the URL.
 
 What matters is said by the flags of webrace-store urd add, and judged as the URD would
 be that is stored by the same. --select and --ignore alone show which part of the page is

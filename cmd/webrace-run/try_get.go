@@ -25,9 +25,9 @@ func (s *source) get(c *cobra.Command, globals *cli.Globals, url string, f fetch
 		way.secret = s.secret
 	}
 	var secrets *control.Store
-	if names := way.secrets(); len(names) > 0 {
+	if names := way.secrets(); len(names) > 0 || f.Sign != "" {
 		stores, err := globals.OpenExisting()
-		if err != nil && s.secret == "" {
+		if err != nil && len(names) > 0 && s.secret == "" {
 			return nil, nil, fmt.Errorf("URD %s asks with the secret %s: %w", way.urd, suggest.And(names), err)
 		}
 		if err != nil {
@@ -74,7 +74,8 @@ func (s *source) get(c *cobra.Command, globals *cli.Globals, url string, f fetch
 	return d, notes, c.Context().Err()
 }
 
-// lend returns the request for a URL, and what fetch is lent to make it: secrets come from there, where some are named.
+// lend returns the request for a URL, and what fetch is lent to make it: secrets come from there, if they may be
+// wanted.
 func (w wayToAsk) lend(url string, secrets *control.Store) (webrace.Request, *pipeline.Resources) {
 	request := webrace.Request{URL: urlnorm.Marked(url, w.request.Mark()), Secret: w.secret}
 	lent := new(pipeline.Resources)
@@ -82,7 +83,7 @@ func (w wayToAsk) lend(url string, secrets *control.Store) (webrace.Request, *pi
 	if w.request != nil || len(w.secrets()) > 0 {
 		request.Reach = []webrace.Reach{{Crawl: "try"}}
 	}
-	if len(w.secrets()) > 0 {
+	if secrets != nil {
 		pipeline.Provide[credentials.Open](lent, func() (credentials.Source, error) { return beginningAt{secrets, url}, nil })
 	}
 	return request, lent

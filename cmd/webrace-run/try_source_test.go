@@ -45,7 +45,8 @@ func TestTryShowsTheNewestOfASource(t *testing.T) {
 	}
 }
 
-// TestTryReadsNewsgroupsAndQueries shows the newest article, the answer to a query, and the newest row of one with a mark.
+// TestTryReadsNewsgroupsAndQueries shows the newest article, the answer to a query, and the newest row of one with a
+// mark.
 func TestTryReadsNewsgroupsAndQueries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -51,6 +51,11 @@ type Limits struct {
 // ErrNothing means that a secret is of kind none: the request presents nothing, to whatever host it goes.
 var ErrNothing = errors.New("the secret is of kind none, and nothing is sent for it")
 
+// KeyIsNotSent tells why a secret of kind ed25519 does not do where one is to be presented.
+func KeyIsNotSent(name string) string {
+	return fmt.Sprintf("secret %s is of kind ed25519, whose key signs requests (fetch.sign) and is sent to nobody: name another", name)
+}
+
 // Refusal tells why a request that wants credentials is not made.
 type Refusal struct {
 	Paused bool   // the server has refused them too often
@@ -105,8 +110,11 @@ func (b *Broker) Grant(ctx context.Context, name, scheme, host string, reach []w
 	if err != nil {
 		return nil, err
 	}
-	if e.secret.Kind() == KindNone {
+	switch e.secret.Kind() {
+	case KindNone:
 		return nil, ErrNothing
+	case KindEd25519:
+		return nil, &Refusal{Why: KeyIsNotSent(name)}
 	}
 	bounds := e.secret.Bounds()
 	port, encrypted := encryptedPorts[scheme]

@@ -153,6 +153,21 @@ func TestASecretOfKindNoneIsPresentedNowhere(t *testing.T) {
 	}
 }
 
+// A key that signs requests is sent to nobody, neither as a whole nor by a request that names it.
+func TestAKeyIsPresentedNowhere(t *testing.T) {
+	t.Parallel()
+	s := newStored()
+	s.set(t, "s", KindEd25519, "", hush, Bounds{})
+	b := NewBroker(s, Limits{Refusals: 1, Pause: time.Hour})
+	for _, address := range []string{"https://a.example/", "http://a.example/", "https://b.example/"} {
+		g, err := grant(t, b, address)
+		refusal, refused := errors.AsType[*Refusal](err)
+		if g != nil || !refused || refusal.Paused || !strings.Contains(refusal.Why, "fetch.sign") || strings.Contains(refusal.Why, hush) {
+			t.Errorf("%s is granted %v, %v", address, g, err)
+		}
+	}
+}
+
 func TestEachKindIsPresentedInItsWay(t *testing.T) {
 	t.Parallel()
 	for want, set := range map[string]func(*stored){

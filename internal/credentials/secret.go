@@ -23,6 +23,10 @@ const (
 	KindForm   Kind = "form"   // what is filled into a form to log in ([Form])
 	KindNone   Kind = "none"   // nothing: what is asked for in its name is kept apart, for addresses that are secrets
 
+	// KindEd25519 is of a private key that signs requests (internal/httpsign). It is presented to nobody;
+	// operators set it.
+	KindEd25519 Kind = "ed25519"
+
 	// KindSession is of the cookies that a log-in gave. The program keeps them beside the secret that was filled in; nobody
 	// sets them.
 	KindSession Kind = "session"
@@ -44,13 +48,14 @@ type secretValue struct {
 	origin      Origin
 }
 
-// NewSecret returns a secret: basic takes a user and a password, header a name and a value, none nothing, the others a
-// value alone. One of kind form is made by [NewForm].
+// NewSecret returns a secret: basic takes a user and a password, header a name and a value, none nothing, the
+// others a value alone. Whether that of kind ed25519 is a key is found out when it is to sign. One of kind form is
+// made by [NewForm].
 func NewSecret(kind Kind, name, value string) (Secret, error) {
 	named := kind == KindBasic || kind == KindHeader || kind == KindForm
 	switch {
-	case kind != KindSession && !slices.Contains(kinds, kind):
-		return Secret{}, fmt.Errorf("a secret of kind %q: it is %s", kind, suggest.Or(kinds))
+	case kind != KindSession && kind != KindEd25519 && !slices.Contains(kinds, kind):
+		return Secret{}, fmt.Errorf("a secret of kind %q: it is %s", kind, suggest.Or(append(slices.Clip(kinds), KindEd25519)))
 	case kind == KindNone && value != "":
 		return Secret{}, errors.New("a secret of kind none holds nothing")
 	case value == "" && kind != KindNone:
@@ -65,7 +70,7 @@ func NewSecret(kind Kind, name, value string) (Secret, error) {
 		return Secret{}, fmt.Errorf("%q is not the name of a header field", name)
 	case kind == KindHeader && slices.Contains(ours, textproto.CanonicalMIMEHeaderKey(name)):
 		return Secret{}, fmt.Errorf("the header field %s is not for a secret", name)
-	case strings.ContainsFunc(name+value, func(r rune) bool { return r < ' ' || r == 0x7f }):
+	case kind != KindEd25519 && strings.ContainsFunc(name+value, func(r rune) bool { return r < ' ' || r == 0x7f }): // PEM has lines
 		return Secret{}, errors.New("a secret must not contain line breaks or other control characters")
 	}
 	if kind == KindForm {

@@ -149,8 +149,8 @@ func escape(text, asItIs string) string {
 }
 
 // ParseAddress normalizes the address of a document: a URL, as [Parse] does, with a mark behind it if it has one, or
-// what [OfMessage], [OfArticle], [OfBytes] and [OfRow] give. It is for addresses that people, commands and archives give;
-// what stands on a page is for Parse.
+// what [OfMessage], [OfArticle], [OfBytes] and [OfRow] give. It is for addresses that people, commands and archives
+// give; what stands on a page is for Parse.
 func ParseAddress(s string) (string, error) {
 	if len(s) > MaxLength {
 		return "", fmt.Errorf("parse %.64q…: %w", s, ErrLength)

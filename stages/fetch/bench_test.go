@@ -22,12 +22,18 @@ func BenchmarkGet(b *testing.B) {
 		{"http", false, func(*Options) {}},
 		{"https", true, func(*Options) {}},
 		{"http2", true, func(o *Options) { o.HTTP2 = "auto" }},
+		{"signed", false, func(o *Options) { o.SignOptions = signingWith("crawler").SignOptions }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			o := local()
 			o.InsecureHosts = []string{"127.0.0.0/8"}
 			c.change(&o)
 			s := newTestStage(b, o)
+			if o.Sign != "" {
+				var k keys
+				k.set(b, o.Sign, 'a')
+				k.lent(s)
+			}
 			url := serve(b, handler)
 			if c.secure {
 				_, url = secure(b, &tls.Config{}, handler)

@@ -18,6 +18,7 @@ package fetch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -58,6 +59,7 @@ type Options struct {
 	Incomplete     string            `toml:"incomplete" doc:"what becomes of a body that ends before its length, its last chunk or the end of its content encoding: refuse asks again, as after a failure of the network, keep takes what came and marks it as truncated" enum:"refuse,keep"`
 
 	CredentialOptions
+	SignOptions
 
 	IdleConnections int `toml:"idle_connections" doc:"connections kept open between requests"`
 
@@ -140,7 +142,7 @@ func (o Options) Validate() error {
 	if err := o.validateSender(); err != nil {
 		return &pipeline.OptionError{Option: "from", Err: err}
 	}
-	if err := o.CredentialOptions.validate(); err != nil {
+	if err := cmp.Or(o.CredentialOptions.validate(), o.SignOptions.validate()); err != nil {
 		return err
 	}
 	if _, err := netguard.New(o.AllowNetworks); err != nil {
@@ -176,10 +178,12 @@ type stage struct {
 	cookiesSent  *sentCookies
 	broker       func() (*credentials.Broker, error) // opened by the first request with credentials
 	requests     func() (httprequest.Source, error)  // opened by the first that is no plain GET
+	signing      *signing                            // nil: requests are not signed
 }
 
 var (
 	_ pipeline.Processor = (*stage)(nil)
+	_ pipeline.Opener    = (*stage)(nil)
 	_ pipeline.Closer    = (*stage)(nil)
 	_ pipeline.Checker   = (*stage)(nil)
 )
@@ -189,7 +193,11 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := httpclient.New(o.client(), guard, env)
+	config, signing := o.client(), newSigning(o.SignOptions, env)
+	if signing != nil {
+		config.Sign = signing.sign
+	}
+	client, err := httpclient.New(config, guard, env)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +208,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	limiter := newHostLimiter()
 	limiter.shared.Store(o.PerHost > 1) // what was handed out at once is still asked for one by one
 	s := &stage{
-		options: o, env: env, guard: guard, media: media, client: client,
+		options: o, env: env, guard: guard, media: media, client: client, signing: signing,
 		robots:       newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
 		circuits:     newCircuits(o.PolitenessOptions),
 		warned:       httpclient.NewWarnOnce(),
@@ -218,8 +226,11 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	return s, nil
 }
 
-// Check finds out whether what stands between the stage and the hosts is there. No host is asked for anything.
-func (s *stage) Check(ctx context.Context) error { return s.client.Check(ctx) }
+// Check finds out whether what stands between the stage and the hosts is there, and the key that is to sign. No
+// host is asked for anything.
+func (s *stage) Check(ctx context.Context) error {
+	return errors.Join(s.client.Check(ctx), s.signing.check(ctx))
+}
 
 // Close gives up connections that are being made, and those that are idle. It may be called twice.
 func (s *stage) Close() error {

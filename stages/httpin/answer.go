@@ -94,6 +94,10 @@ func (s *stage) count(status int) {
 func (s *stage) take(w *http.ResponseController, r *http.Request) *reply {
 	may := s.mayCome(r)
 	if may {
+		if a := s.signed(r); a != nil {
+			a.stranger = true
+			return a
+		}
 		connections.Admit(r)
 	}
 	if a := s.admit(r, may); a != nil {
@@ -202,12 +206,16 @@ func (s *stage) tooLarge() *reply {
 	return refuse(http.StatusRequestEntityTooLarge, "the body is larger than %s", s.options.MaxBody)
 }
 
-// mayCome reports whether a request knows the token. Without one, it must not come from a page of another site, which a
-// browser tells by the field Origin, nor by a name of such a site that leads here.
+// mayCome reports whether a request knows the token. Without one, it must not come from a page of another site,
+// which a browser tells by the field Origin, nor by a name of such a site that leads here, unless it has to be
+// signed: that is looked at later.
 func (s *stage) mayCome(r *http.Request) bool {
 	if token := s.options.Token.Reveal(); token != "" {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
+	}
+	if s.verifier != nil {
+		return true
 	}
 	if r.Header.Get("Origin") != "" {
 		return false

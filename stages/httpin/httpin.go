@@ -4,7 +4,7 @@
 // one of its items gives 5xx with the reason, and a request for which the run has no time left gives 503. What is in
 // memory is bounded: by the number of requests that are under way, by the bytes of the bodies that are being read,
 // and by the memory budget of the run, from which items take what they keep. On an address that other machines can
-// reach it does not begin to listen without a token.
+// reach it does not begin to listen unless requests have to show a token or be signed.
 package httpin
 
 import (
@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/httpsign"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/httpserver"
 	_ "github.com/webrace/webrace/stages/kinds" // whose values it gives
@@ -32,6 +33,7 @@ type Options struct {
 	Path     string            `toml:"path" doc:"the path of the URL that requests are sent to"`
 	Format   string            `toml:"format" doc:"what the body of a request is: records (an object of JSON, an array or lines of them: an item each), bytes (one item), urls (a line each: the start of a crawl)" enum:"records,bytes,urls"`
 	Token    pipeline.Secret   `toml:"token" doc:"what requests identify themselves with, as Authorization: Bearer TOKEN; without one, requests are taken from this machine alone"`
+	SignedBy []string          `toml:"signed_by" doc:"public keys of which one has to sign each request, once (HTTP Message Signatures, RFC 9421, as crawlers sign): the x of their JWKs; none asks for no signature"`
 	Answer   string            `toml:"answer" doc:"when a request is answered: done (200 when its items have been dealt with, 5xx with the reason if that failed), accepted (202 when they are in the pipeline: a crash may lose them)" enum:"done,accepted"`
 	MaxBody  pipeline.Size     `toml:"max_body" doc:"the largest body that is taken; a larger one gives 413"`
 	Rate     int               `toml:"rate" doc:"requests that are taken a second; others give 429; 0 sets no limit"`
@@ -52,7 +54,7 @@ func init() {
 		PerProcess: true,
 		Summary:    "takes records, bytes or URLs that come as HTTP requests",
 		Doc: "POST or PUT; a body may be compressed (gzip). Text is UTF-8, and a name is given once in an object: what a record cannot hold as it came is refused by 400, with the record and the byte. What is refused so leaves at the port errors as well, if that leads somewhere. The answer is JSON, and says how many items the request gave, and what went wrong with which. A sender that may send a request again gives it a field Idempotency-Key: then its items have the same keys. The stage goes on until the run is told " +
-			"to end; what has been taken by then is dealt with and answered. The counters `requests`, `answered`, `failed`, `bad`, `refused` (without a token), `limited` " +
+			"to end; what has been taken by then is dealt with and answered. The counters `requests`, `answered`, `failed`, `bad`, `refused` (without a token or a signature), `limited` " +
 			"(429 and 503) and `late` say what became of requests; `in_flight` is how many there are. TLS is for a proxy in front of it.",
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[any](), Doc: "what came, of the kind that the format says"}},
 	}, defaults, newStage)
@@ -80,7 +82,8 @@ func (o Options) Answers() pipeline.Answering {
 // shortestToken is how short a token may be: it must not be guessed.
 const shortestToken = 16
 
-// Validate refuses limits of nothing, and addresses that others can reach without a token.
+// Validate refuses limits of nothing, keys that are none, and addresses that others can reach without a token or a
+// signature.
 func (o Options) Validate() error {
 	host, port, err := net.SplitHostPort(o.Listen)
 	if err == nil {
@@ -90,11 +93,14 @@ func (o Options) Validate() error {
 		return &pipeline.OptionError{Option: "listen", Err: fmt.Errorf("%q is not HOST:PORT: %w", o.Listen, err)}
 	}
 	address, isAddress := netip.ParseAddr(strings.Trim(host, "[]"))
-	if o.Token.IsZero() && (host == "" || isAddress == nil && !address.IsLoopback()) {
+	if o.isOpen() && (host == "" || isAddress == nil && !address.IsLoopback()) {
 		return &pipeline.OptionError{Option: "listen", Err: o.needsToken()}
 	}
 	if n := len(o.Token.Reveal()); n > 0 && n < shortestToken {
 		return &pipeline.OptionError{Option: "token", Err: fmt.Errorf("has %d characters; %d are the least that nobody guesses", n, shortestToken)}
+	}
+	if _, err := o.keys(); err != nil {
+		return err
 	}
 	if !strings.HasPrefix(o.Path, "/") {
 		return &pipeline.OptionError{Option: "path", Err: fmt.Errorf("%q does not begin with /", o.Path)}
@@ -112,8 +118,11 @@ func (o Options) Validate() error {
 	return nil
 }
 
+// isOpen reports whether a request need not show that it may come.
+func (o Options) isOpen() bool { return o.Token.IsZero() && len(o.SignedBy) == 0 }
+
 func (o Options) needsToken() error {
-	return fmt.Errorf("other machines can reach %s, so a token is needed: set the option token (as ${WEBRACE_IN_TOKEN}), or listen on 127.0.0.1", o.Listen)
+	return fmt.Errorf("other machines can reach %s, so a token is needed: set the option token (as ${WEBRACE_IN_TOKEN}) or signed_by, or listen on 127.0.0.1", o.Listen)
 }
 
 // mostRead is how many bytes the bodies may have together that are being read, or wait for the pipeline; a single one
@@ -131,7 +140,8 @@ type stage struct {
 	ended   chan struct{}       // closed when Run takes nothing any more
 	end     sync.Once
 
-	server httpserver.Server
+	server   httpserver.Server
+	verifier *httpsign.Verifier // nil: requests need not be signed
 }
 
 var (
@@ -143,20 +153,25 @@ var (
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
+	verifier, err := newVerifier(o)
+	if err != nil {
+		return nil, err
+	}
 	read := max(mostRead, int64(o.MaxBody))
 	return &stage{
-		options: o, env: env, rate: newBucket(o.Rate), room: make(chan struct{}, o.InFlight), bodies: semaphore.NewWeighted(read), read: read,
+		options: o, verifier: verifier, env: env, rate: newBucket(o.Rate), room: make(chan struct{}, o.InFlight), bodies: semaphore.NewWeighted(read), read: read,
 		arrived: make(chan *delivery), ended: make(chan struct{}),
 	}, nil
 }
 
-// checkAddress refuses a name that others can reach without a token; of addresses, Validate has said so.
+// checkAddress refuses a name that others can reach without a token or a signature; of addresses, Validate has
+// said so.
 func (s *stage) checkAddress() error {
 	address, err := net.ResolveTCPAddr("tcp", s.options.Listen)
 	switch {
 	case err != nil:
 		return &pipeline.OptionError{Option: "listen", Err: fmt.Errorf("look up %s: %w", s.options.Listen, err)}
-	case s.options.Token.IsZero() && !address.IP.IsLoopback():
+	case s.options.isOpen() && !address.IP.IsLoopback():
 		return &pipeline.OptionError{Option: "listen", Err: s.options.needsToken()}
 	}
 	return nil

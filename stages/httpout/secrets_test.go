@@ -56,6 +56,7 @@ func TestSecretsGoWhereTheyAreForAndSignWhatIsSent(t *testing.T) {
 		"header": secret(t, credentials.KindHeader, "x-api-key", "hush", credentials.Bounds{Insecure: true, Hosts: []string{host}}), "cookie": secret(t, credentials.KindCookie, "", "a=hush", plain),
 		"https": secret(t, credentials.KindBearer, "", "hush", credentials.Bounds{}), "elsewhere": secret(t, credentials.KindBearer, "", "hush", credentials.Bounds{Insecure: true, Hosts: []string{"b.example"}}),
 	}
+	secrets["key"] = secret(t, credentials.KindEd25519, "", "hush", plain)
 	resources := lent(t, secrets)
 	for name, want := range map[string]string{
 		"basic": "Authorization: Basic ZWxlbmk6aHVzaA==", "bearer": "Authorization: Bearer hush", "header": "X-Api-Key: hush", "cookie": "Cookie: a=hush",
@@ -73,7 +74,7 @@ func TestSecretsGoWhereTheyAreForAndSignWhatIsSent(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for name, says := range map[string]string{"https": "--insecure", "elsewhere": "is not for " + host, "missing": "webrace-store secret set"} {
+	for name, says := range map[string]string{"https": "--insecure", "elsewhere": "is not for " + host, "missing": "webrace-store secret set", "key": "sent to nobody"} {
 		o := h.quick()
 		o.Secret = name
 		s, err := newStage(o, pipeline.NewEnv("p", "hook", resources))

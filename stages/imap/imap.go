@@ -164,7 +164,8 @@ func (s *stage) fresh(on session, in mailbox, from uint32) (uids []uint32, err e
 	return sorted(uids), nil
 }
 
-// document is the document of a message. Its time is that of the visit, by which annotations expire: a message may be old.
+// document is the document of a message. Its time is that of the visit, by which annotations expire: a message may be
+// old.
 func (s *stage) document(m message) *webrace.Document {
 	address, err := urlnorm.OfMessage("<" + extract.MessageOf(m.body).ID + ">")
 	if err != nil {

@@ -143,7 +143,7 @@ func TestSecretsAreBounded(t *testing.T) {
 func TestNamedThingsHaveTexts(t *testing.T) {
 	t.Parallel()
 	var keys []string
-	for _, kind := range credentials.Kinds() {
+	for _, kind := range append(credentials.Kinds(), credentials.KindEd25519) { // which may be granted
 		keys = append(keys, "secrets.kind."+string(kind))
 	}
 	for _, state := range []control.AccountState{control.AccountInvited, control.AccountActive, control.AccountLocked, control.AccountLeaving} {

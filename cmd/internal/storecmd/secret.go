@@ -22,14 +22,14 @@ import (
 func newSecret(globals *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "secret",
-		Short: "what sources want to see before they show documents: set, list, remove, rotate, grant, revoke",
+		Short: "what sources want to see before they show documents: set, generate, list, remove, rotate, grant, revoke",
 		Long: `Secrets are kept encrypted, under a key in the file secrets.key of the data directory; with --from-file
 and --from-command it is kept where they come from, and they are read from there.
 A URD names one with secret="NAME", and its crawl presents it: to the hosts that --host names, or else to
 the host at which the crawl begins, and by https alone unless --insecure. No command ever shows one.`,
 	}
 	c.AddCommand(
-		newSecretSet(globals), newSecretList(globals), newSecretRm(globals), newSecretRotate(globals),
+		newSecretSet(globals), newSecretGenerate(globals), newSecretDirectory(globals), newSecretList(globals), newSecretRm(globals), newSecretRotate(globals),
 		newSecretGrant(globals), newSecretRevoke(globals),
 	)
 	return c
@@ -50,6 +50,9 @@ func newSecretSet(globals *cli.Globals) *cobra.Command {
 		}
 		if user != "" && header != "" {
 			return credentials.Secret{}, cli.Wrongf("--user is for --kind basic, --header for --kind header: a secret is one of them")
+		}
+		if err := checkKeyFlags(credentials.Kind(kind), hosts, insecure); err != nil {
+			return credentials.Secret{}, cli.Wrong(err)
 		}
 		bounds, err := credentials.NewBounds(hosts, insecure)
 		if err != nil {
@@ -83,7 +86,8 @@ func newSecretSet(globals *cli.Globals) *cobra.Command {
   webrace-store secret set feed --kind header --header X-Api-Key --host api.example.org < key.txt
   webrace-store secret set forum --kind cookie --host forum.example.org < cookies.txt
   webrace-store secret set club --kind form --page https://club.example.org/login --field user=eleni --password password --success css:.logout
-  webrace-store secret set private --kind none`,
+  webrace-store secret set private --kind none
+  webrace-store secret set crawler --kind ed25519 < key.pem`,
 		Args: cobra.ExactArgs(1),
 		PersistentPreRunE: func(c *cobra.Command, args []string) error {
 			trial := "any"
@@ -120,6 +124,9 @@ func newSecretSet(globals *cli.Globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := checkKey(credentials.Kind(kind), value); err != nil {
+				return cli.Wrong(err)
+			}
 			secret, err := secretOf(value)
 			if err != nil {
 				return err
@@ -145,7 +152,7 @@ func newSecretSet(globals *cli.Globals) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&kind, "kind", string(credentials.KindBasic), "basic (user and password), bearer (token), header, cookie (a Cookie field, or a cookies.txt of a browser), form (filled in to log in), or none (nothing: keeps what is fetched apart)")
+	c.Flags().StringVar(&kind, "kind", string(credentials.KindBasic), "basic (user and password), bearer (token), header, cookie (a Cookie field, or a cookies.txt of a browser), form (filled in to log in), none (nothing: keeps what is fetched apart), or ed25519 (a private key that requests are signed with: PEM or JWK)")
 	c.Flags().StringVar(&user, "user", "", "whose password it is, for --kind basic")
 	c.Flags().StringVar(&header, "header", "", "the `NAME` of the header field, for --kind header")
 	form.register(c)

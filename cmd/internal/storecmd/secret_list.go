@@ -35,7 +35,8 @@ var ownedListing = listing[secretUsed]{
 
 // placesOf describes where a secret may be sent.
 func placesOf(kind credentials.Kind, b credentials.Bounds) string {
-	if kind == credentials.KindNone {
+	switch kind {
+	case credentials.KindNone, credentials.KindEd25519:
 		return "nowhere"
 	}
 	places := cmp.Or(strings.Join(b.Hosts, ","), "where the crawl begins")

@@ -42,15 +42,6 @@ func says(then func(peer), texts ...string) func(peer) {
 	}
 }
 
-// hears has a server read a command first.
-func hears(then func(peer)) func(peer) {
-	return func(p peer) {
-		if _, err := p.lines.ReadString('\n'); err == nil {
-			then(p)
-		}
-	}
-}
-
 func floods(text string) func(peer) { return func(p peer) { p.flood(text) } }
 
 func stalls(p peer) { p.stall() }

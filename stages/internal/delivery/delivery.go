@@ -119,7 +119,10 @@ func (s Secrets) Get(ctx context.Context, name string) (credentials.Secret, erro
 	if errors.Is(err, credentials.ErrNotFound) {
 		return secret, fmt.Errorf("no secret is named %s: webrace-store secret set stores it", name)
 	}
-	if secret.Kind() == credentials.KindNone {
+	switch secret.Kind() {
+	case credentials.KindEd25519:
+		return credentials.Secret{}, errors.New(credentials.KeyIsNotSent(name))
+	case credentials.KindNone:
 		return credentials.Secret{}, fmt.Errorf("secret %s is of kind none, and holds nothing: name another", name)
 	}
 	return secret, err

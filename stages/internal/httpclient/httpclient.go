@@ -42,6 +42,7 @@ type Config struct {
 	Accept         string   // the media types wanted; [Accept] if it is empty
 	AcceptLanguage string   // the languages wanted
 	AllowNetworks  []string // addresses outside the public Internet that may be asked
+	Sign           Sign     // nil: requests are not signed
 
 	ConnectTimeout  time.Duration // of looking up and connecting, and then of the TLS handshake
 	HeaderTimeout   time.Duration // of the wait for the header of a response
@@ -65,6 +66,7 @@ type Client struct {
 	paces      paces
 	fields     http.Header // of every request; the values are shared
 	byHost     []hostFields
+	sign       Sign
 	end        func() // ends dialling
 }
 
@@ -90,7 +92,7 @@ func New(o Config, guard *netguard.Guard, env *pipeline.Env) (*Client, error) {
 	}
 	return &Client{
 		transports: newTransports(o, env, d, trust, proxies), dialer: d, env: env, warned: NewWarnOnce(), faults: tlsFaults{lru.New[rememberedFault](maxHosts, nil)},
-		timeout: o.Timeout, paces: paces{options: o.PaceOptions}, fields: fields, byHost: newHostFields(o.HeaderOptions), end: cancel,
+		timeout: o.Timeout, paces: paces{options: o.PaceOptions}, fields: fields, byHost: newHostFields(o.HeaderOptions), sign: o.Sign, end: cancel,
 	}, nil
 }
 
@@ -232,23 +234,26 @@ func (c *Client) askBy(ctx context.Context, by *choice, t Target, fields http.He
 	url := t.requestURL()
 	if way == forwarded {
 		url.Opaque = "//" + t.Host + t.Path
-		a.Origin, err = c.transports.proxies.tunnels[by.number].check(ctx, t)
+		if a.Origin, err = c.transports.proxies.tunnels[by.number].check(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	header, err := c.signed(ctx, t, fields)
+	if err != nil {
+		return nil, err
 	}
 	reused, connections := false, 0
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		reused = info.Reused
 		if connections++; connections > 1 {
-			refuseReused(info)
+			c.repeat(ctx, info, t, header)
 		}
 		if way != forwarded {
 			a.Origin = addressOf(info.Conn.RemoteAddr())
 		}
 	}})
-	if err != nil {
-		return nil, err
-	}
 	request := emptyRequest.WithContext(ctx)
-	request.Method, request.URL, request.Host, request.Header = cmp.Or(t.Method, http.MethodGet), url, t.Host, c.header(t, fields)
+	request.Method, request.URL, request.Host, request.Header = cmp.Or(t.Method, http.MethodGet), url, t.Host, header
 	t.carry(request)
 	response, err := transport.RoundTrip(request)
 	if err != nil {
@@ -264,11 +269,23 @@ func (c *Client) askBy(ctx context.Context, by *choice, t Target, fields http.He
 	return response, nil
 }
 
+// repeat prepares for another connection what a transport is about to send again: HTTP/1 that has ended without an
+// answer, which the server may have read. What has failed is written no more, so that the fields may change.
+func (c *Client) repeat(ctx context.Context, info httptrace.GotConnInfo, t Target, header http.Header) {
+	if _, isHTTP1 := info.Conn.(*httpwire.Conn); !isHTTP1 {
+		return // by HTTP/2, what is sent again was not processed
+	}
+	refuseReused(info)
+	if c.sign != nil {
+		_ = c.sign(ctx, header, t.Scheme, t.Host) // without a key the request goes as it was
+	}
+}
+
 // refuseReused closes a connection that was used before, so that the request goes on to a new one. A transport makes a
 // request again whose connection ended without an answer, on each connection to the host that nothing uses: a server
 // that hangs up would be asked as often.
 func refuseReused(info httptrace.GotConnInfo) {
-	if _, isHTTP1 := info.Conn.(*httpwire.Conn); isHTTP1 && info.Reused {
+	if info.Reused {
 		info.Conn.Close()
 	}
 }
