@@ -260,7 +260,7 @@ func (c *client) Resume(ctx context.Context, v *agent.Visit) {
 // Rest lets the session be nobody's.
 func (c *client) Rest() bool { return !c.broken && c.conn.Rest() }
 
-// Close says goodbye to a server that is still there, and does not wait for its answer.
+// Close takes leave of a server that is still there, and does not wait for its answer.
 func (c *client) Close() error {
 	if !c.broken && c.conn.Expect(0) == nil {
 		c.Logout()

@@ -94,7 +94,7 @@ func hostOf(host, port, usual string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// indexOf finds in a text what one of the groups of an expression finds in what a database says; -1 if it does not.
+// indexOf finds in a text what one of the groups of an expression finds in the words of a database; -1 if it does not.
 func indexOf(e *regexp.Regexp, says, text string) int {
 	for i, group := range e.FindStringSubmatch(says) {
 		if i > 0 && group != "" {
