@@ -28,14 +28,17 @@ type database struct {
 	config   string // pipelines.toml, with the sources of the test
 }
 
-const wordOfPostgres = "hunter2-postgres" // whose server lets everyone in
+const (
+	wordOfPostgres = "hunter2-postgres" // whose server lets everyone in
+	nameOfTest     = "test"             // by which PostgreSQL knows the test's own sessions
+)
 
 // databases are one of each sort.
 var databases = map[string]func(*testing.T) *database{
 	"postgres": func(t *testing.T) *database {
 		address := postgres.Database(t)
 		host, _, _ := strings.Cut(strings.TrimPrefix(address, "postgres://postgres@"), "/")
-		d := openDatabase(t, "pgx", address)
+		d := openDatabase(t, "pgx", address+"&application_name="+nameOfTest)
 		d.source = fmt.Sprintf("driver = \"postgres\"\naddress = %q\nsecret = \"shop\"\n", strings.Replace(address, "postgres@", "", 1))
 		d.account(host, "postgres", wordOfPostgres)
 		return d

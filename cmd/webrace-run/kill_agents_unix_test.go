@@ -16,7 +16,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/testutil/dovecot"
 	"github.com/webrace/webrace/internal/testutil/mails"
-	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/objects"
 )
 
 // mortalSource is a source that is not of the web, and what reads it.
@@ -32,7 +32,10 @@ type mortalSource interface {
 
 // mortalSources are those that are killed.
 var mortalSources = map[string]func(*testing.T) mortalSource{
-	"mailrace": newMortalMailboxes,
+	"mailrace":           newMortalMailboxes,
+	"newsrace, scripted": newMortalGroups,
+	"newsrace by INN":    newMortalGroupsOfINN,
+	"dbrace of rows":     newMortalRows,
 }
 
 // TestKilledAgentsLoseNothing kills what reads a source with SIGKILL, at random moments after it has begun to, while
@@ -43,7 +46,7 @@ func TestKilledAgentsLoseNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, rng := start(t), rand.New(rand.NewPCG(4, uint64(*kills)))
-			runs := 0
+			runs, within := 0, 200*time.Millisecond
 			for killed := 0; killed < *kills; runs++ {
 				for range rng.IntN(60) {
 					s.grow()
@@ -51,8 +54,11 @@ func TestKilledAgentsLoseNothing(t *testing.T) {
 				if rng.IntN(4) == 0 {
 					s.upset()
 				}
-				if dies(t, s, rng) {
+				if dead, took := dies(t, s, time.Duration(rng.Int64N(int64(within)))); dead {
 					killed++
+					within += within / 8
+				} else { // the next one dies early enough, and not always early
+					within = took + 1
 				}
 			}
 			p := s.reads()
@@ -80,33 +86,33 @@ func TestKilledAgentsLoseNothing(t *testing.T) {
 const mostArrivals = 10
 
 // dies starts what reads a source, has more come there meanwhile, and kills it a moment after it has begun. It reports
-// whether that came before its end.
-func dies(t *testing.T, s mortalSource, rng *rand.Rand) bool {
+// whether that came before its end, and how long after it had begun, or was started, the end came.
+func dies(t *testing.T, s mortalSource, moment time.Duration) (killed bool, took time.Duration) {
 	t.Helper()
-	before, moment := s.asked(), time.Duration(rng.IntN(200))*time.Millisecond
+	before, began := s.asked(), time.Now()
 	p := s.reads()
 	p.begin()
 	ended := make(chan error, 1)
 	go func() { ended <- p.Wait() }()
-	var begun time.Time
+	begun := false
 	for arrivals := 0; ; {
 		select {
 		case err := <-ended:
 			if p.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
-				return true
+				return true, time.Since(began)
 			}
 			if err != nil {
 				t.Fatalf("%v\n%s", err, p.said())
 			}
-			return false
+			return false, time.Since(began)
 		case <-time.After(time.Millisecond): // looks again whether it has begun
 		}
 		switch {
-		case begun.IsZero():
+		case !begun:
 			if s.asked() > before {
-				begun = time.Now()
+				begun, began = true, time.Now()
 			}
-		case time.Since(begun) >= moment:
+		case time.Since(began) >= moment:
 			p.Process.Kill() // which may have ended meanwhile
 		case arrivals < mostArrivals:
 			arrivals++
@@ -170,31 +176,34 @@ func (m *mortalMailboxes) wants() (documents, told []string) {
 
 func (m *mortalMailboxes) got() (documents, told []string) {
 	m.t.Helper()
-	dir := m.open()
+	m.eachVersion(func(v objects.Version, _ []byte) {
+		documents = append(documents, messageID(m.t, v.URL)+" "+base64.RawURLEncoding.EncodeToString(v.Digest[:]))
+	})
+	slices.Sort(documents)
+	return slices.Compact(documents), m.told()
+}
+
+// eachVersion visits all versions of documents that are stored, in the order in which they were, with their bodies.
+func (w *world) eachVersion(visit func(objects.Version, []byte)) {
+	w.t.Helper()
+	dir := w.open()
 	defer dir.Close()
 	store, err := dir.Objects()
 	if err != nil {
-		m.t.Fatal(err)
-	}
-	annotations, err := dir.Control()
-	if err != nil {
-		m.t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	for after := uint64(0); after < store.Last(); {
-		versions, err := store.Next(m.t.Context(), after, 1000)
+		versions, err := store.Next(w.t.Context(), after, 1000)
 		if err != nil {
-			m.t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		for _, v := range versions {
-			documents, after = append(documents, messageID(m.t, v.URL)+" "+base64.RawURLEncoding.EncodeToString(v.Digest[:])), v.Seq
+			body, _, err := store.Body(v)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			visit(v, body)
+			after = v.Seq
 		}
 	}
-	for a, err := range annotations.ACIs(m.t.Context(), control.Filter{}) {
-		if err != nil {
-			m.t.Fatal(err)
-		}
-		told = append(told, tellingOf(m.t, a))
-	}
-	slices.Sort(documents)
-	return slices.Compact(documents), told
 }
