@@ -36,6 +36,7 @@ var mortalSources = map[string]func(*testing.T) mortalSource{
 	"newsrace, scripted": newMortalGroups,
 	"newsrace by INN":    newMortalGroupsOfINN,
 	"dbrace of rows":     newMortalRows,
+	"dbrace of a list":   newMortalList,
 }
 
 // TestKilledAgentsLoseNothing kills what reads a source with SIGKILL, at random moments after it has begun to, while
@@ -69,7 +70,7 @@ func TestKilledAgentsLoseNothing(t *testing.T) {
 			stored, were := s.got()
 			missing, more := difference(documents, stored), difference(stored, documents)
 			lost, doubled := difference(told, were), difference(were, told)
-			if len(documents) < 20**kills || len(told) < 5**kills {
+			if len(documents) < 10**kills || len(told) < 5**kills {
 				t.Errorf("only %d documents, and %d to be told", len(documents), len(told))
 			}
 			if len(missing)+len(more)+len(lost)+len(doubled) > 0 {

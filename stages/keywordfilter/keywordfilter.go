@@ -153,8 +153,8 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return err
 }
 
-// match emits an annotation for each URD that the document concerns. Repeating it gives the same ones.
-func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out pipeline.Emitter) error {
+// matchVersion emits an annotation for each URD that the document concerns. Repeating it gives the same ones.
+func (s *stage) matchVersion(ctx context.Context, a *audience, it *pipeline.Item, learn func(webrace.Learned), out pipeline.Emitter) error {
 	if visit := it.Value.(*webrace.Document).Visit; visit != nil && visit.IsInherited() {
 		// Once the first version at the new URL is durable, the versions before it are found at the former one.
 		if err := s.dir.AwaitDocuments(ctx); err != nil {
@@ -162,11 +162,11 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 		}
 	}
 	if a.knows(it.Value.(*webrace.Document)) {
-		it.Learn(a.looked())
+		learn(a.looked())
 		return nil
 	}
 	last := s.lastVersionOf(it.Value.(*webrace.Document))
-	d, isPlaceholder, err := s.whole(it, last)
+	d, isPlaceholder, err := s.whole(it, learn, last)
 	if isPlaceholder || err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	}
 	wholes, parts := a.recipientsOf(d, others)
 	if !changed && len(wholes)+len(parts) == 0 {
-		it.Learn(a.looked())
+		learn(a.looked())
 		return nil
 	}
 	if d, err = s.withText(d); err != nil {
@@ -200,18 +200,18 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	if err != nil {
 		return err
 	}
-	m.item.Learn(a.learned(n.next, matched(d)))
+	learn(a.learned(n.next, matched(d)))
 	if visit := d.Visit; len(m.absent) > 0 || visit != nil && len(visit.Absent) > 0 && len(m.looked) > 0 {
-		m.item.Learn(webrace.Learned(func(v *webrace.Visit) { v.Look(m.looked, m.absent) }))
+		learn(func(v *webrace.Visit) { v.Look(m.looked, m.absent) })
 	}
 	if none := (webrace.Instead{}); changed && (d.Instead != none || d.Visit != nil && d.Visit.Instead != none) {
-		m.item.Learn(webrace.Learned(others.learn))
+		learn(others.learn)
 	}
 	if len(n.origins) > 0 {
-		m.item.Learn(webrace.Learned(func(v *webrace.Visit) { v.Came(n.origins) }))
+		learn(func(v *webrace.Visit) { v.Came(n.origins) })
 	}
 	if len(m.numbers.told) > 0 {
-		m.item.Learn(webrace.Learned(m.numbers.learn))
+		learn(m.numbers.learn)
 	}
 	return nil
 }

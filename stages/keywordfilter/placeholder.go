@@ -21,7 +21,7 @@ const placeholderRounds = 3
 
 // whole returns the document, with what was known when it came itself; or reports that it is a placeholder, of which
 // there is nothing to judge. The visit learns which it is.
-func (s *stage) whole(it *pipeline.Item, last lastVersion) (d *webrace.Document, isPlaceholder bool, err error) {
+func (s *stage) whole(it *pipeline.Item, learn func(webrace.Learned), last lastVersion) (d *webrace.Document, isPlaceholder bool, err error) {
 	d = it.Value.(*webrace.Document)
 	if d.Visit == nil || d.Visit.Version == 0 || d.Visit.Version == d.Version && !d.Visit.IsPlaceholder() {
 		return d, false, nil
@@ -34,7 +34,7 @@ func (s *stage) whole(it *pipeline.Item, last lastVersion) (d *webrace.Document,
 		return nil, false, err
 	}
 	if next != d.Visit.Placeholder {
-		it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Placeholder = next }))
+		learn(func(v *webrace.Visit) { v.Placeholder = next })
 	}
 	if next.Rounds > 0 {
 		s.env.Counter("placeholders").Add(1)
