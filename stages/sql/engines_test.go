@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/internal/testutil/mariadb"
 	"github.com/webrace/webrace/internal/testutil/postgres"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/agent/agenttest"
 )
 
 // place is a database to be read, and how it is written.
@@ -43,7 +45,7 @@ func onMariaDB(t *testing.T) *place {
 	p := newPlace(t, Source{Driver: "mariadb", Address: s.URL(), Secret: "shop"}, s.DB)
 	p.asker = func(t *testing.T, source Source) *asker {
 		a := newAsker(t, source)
-		a.secrets = secrets{"shop": account(t, s.Address, mariadb.User, mariadb.Password)}
+		a.secrets = agenttest.Secrets{"shop": agenttest.Account(t, mariadb.User, mariadb.Password, s.Address, true)}
 		return a
 	}
 	return p
@@ -91,8 +93,8 @@ func (p *place) valuesAre(t *testing.T, all ...value) {
 	asked.Parameters = map[string]string{"one": "integer"}
 	for address, s := range map[string]Source{"db://orders": p.query(query), "db://orders?one=1": asked} {
 		got := p.asker(t, s).ask(address, nil)
-		if len(got.documents) != 1 || string(got.documents[0].Body) != want {
-			t.Errorf("%s: got  %s%s %v\nwant  %s", address, got.bodies(), got.visit.Error, got.err, want)
+		if len(got.Documents) != 1 || string(got.Documents[0].Body) != want {
+			t.Errorf("%s: got  %s%s %v\nwant  %s", address, got.bodies(), got.Visit.Error, got.Err, want)
 		}
 	}
 }
@@ -135,7 +137,7 @@ func TestValuesOfSQLite(t *testing.T) {
 	)
 	got := p.asker(t, p.query("SELECT 1 AS id, d, dt FROM v")).ask("db://orders", nil)
 	if want := `{"id":1,"d":"2026-01-31","dt":"2026-01-31T10:00:00Z"}`; !strings.Contains(got.bodies(), want) {
-		t.Errorf("%s %s", got.bodies(), got.visit.Error)
+		t.Errorf("%s %s", got.bodies(), got.Visit.Error)
 	}
 }
 
@@ -144,7 +146,7 @@ func (p *place) raw(t *testing.T, text string) error {
 	t.Helper()
 	a := p.asker(t, p.query("SELECT 1 AS id"))
 	resources := new(pipeline.Resources)
-	provide(resources, a.secrets)
+	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return a.secrets, nil })
 	made, err := newStage(a.options, pipeline.NewEnv("p", "sql", resources))
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +216,7 @@ func TestNothingIsWritten(t *testing.T) {
 				t.Logf("%s: %v", statement, err)
 			}
 			if got := p.asker(t, p.query("SELECT count(*) AS id FROM orders")).ask("db://orders", nil); !strings.Contains(got.bodies(), `{"id":1}`) {
-				t.Errorf("then there are %s %s", got.bodies(), got.visit.Error)
+				t.Errorf("then there are %s %s", got.bodies(), got.Visit.Error)
 			}
 			if _, err := os.Stat(outside); err == nil {
 				t.Errorf("%s was made", outside)
@@ -240,14 +242,14 @@ func TestOutcomes(t *testing.T) {
 			p := c.make(t)
 			p.exec("CREATE TABLE orders (id INT, price INT)")
 			got := p.asker(t, p.query("SELECT id,\n\tprise FROM orders")).ask("db://orders", nil)
-			if !strings.Contains(got.visit.Error, c.column) || !got.visit.Refused || got.err != nil {
-				t.Errorf("%s, %v", got.visit.Error, got.err)
+			if !strings.Contains(got.Visit.Error, c.column) || !got.Visit.Refused || got.Err != nil {
+				t.Errorf("%s, %v", got.Visit.Error, got.Err)
 			}
 			if c.sleep != "" {
 				a := p.asker(t, p.query(c.sleep))
 				a.options.Timeout = 5e8
-				if got := a.ask("db://orders", nil); !strings.Contains(got.visit.Error, "(option timeout)") || got.err != nil {
-					t.Errorf("%s, %v", got.visit.Error, got.err)
+				if got := a.ask("db://orders", nil); !strings.Contains(got.Visit.Error, "(option timeout)") || got.Err != nil {
+					t.Errorf("%s, %v", got.Visit.Error, got.Err)
 				}
 			}
 			nowhere := p.query("SELECT 1 AS id")
@@ -255,12 +257,12 @@ func TestOutcomes(t *testing.T) {
 			if u, err := url.Parse(p.Address); err == nil && u.Host != "" {
 				u.Host = "127.0.0.1:1"
 				nowhere.Address, nowhere.Secret = u.String(), ""
-				if got := newAsker(t, nowhere).ask("db://orders", nil); got.err == nil || !strings.Contains(got.err.Error(), "connection refused") || got.visit.Error != "" {
-					t.Errorf("nobody listens: %q, %v", got.visit.Error, got.err)
+				if got := newAsker(t, nowhere).ask("db://orders", nil); got.Err == nil || !strings.Contains(got.Err.Error(), "connection refused") || got.Visit.Error != "" {
+					t.Errorf("nobody listens: %q, %v", got.Visit.Error, got.Err)
 				}
 			} else if nowhere.Address += ".gone"; true {
-				if got := newAsker(t, nowhere).ask("db://orders", nil); got.err != nil || !strings.Contains(got.visit.Error, "no such file") {
-					t.Errorf("no file: %q, %v", got.visit.Error, got.err)
+				if got := newAsker(t, nowhere).ask("db://orders", nil); got.Err != nil || !strings.Contains(got.Visit.Error, "no such file") {
+					t.Errorf("no file: %q, %v", got.Visit.Error, got.Err)
 				}
 			}
 		})
@@ -294,15 +296,15 @@ func TestAccounts(t *testing.T) {
 		`the URD names other: write secret="shop"`: {source: s, secret: "other", host: u.Host, word: mariadb.Password, plain: true},
 	} {
 		a := newAsker(t, c.source)
-		one := account(t, c.host, mariadb.User, c.word)
+		one := agenttest.Account(t, mariadb.User, c.word, c.host, true)
 		if !c.plain {
 			b := one.Bounds()
 			b.Insecure = false
 			one = one.Within(b)
 		}
-		a.secrets, a.secret = secrets{"shop": one}, c.secret
+		a.secrets, a.secret = agenttest.Secrets{"shop": one}, c.secret
 		got := a.ask("db://orders", nil)
-		said := fmt.Sprint(got.bodies(), got.visit.Error, got.err)
+		said := fmt.Sprint(got.bodies(), got.Visit.Error, got.Err)
 		if !strings.Contains(said, want) || strings.Contains(said, c.word) {
 			t.Errorf("want %s: %s", want, said)
 		}
@@ -312,12 +314,12 @@ func TestAccounts(t *testing.T) {
 	s.Secret = ""
 	a.options.Sources["orders"] = s
 	a.secret = "shop"
-	if got := a.ask("db://orders", nil); !strings.Contains(got.visit.Error, "is read without a secret") {
-		t.Errorf("%s", got.visit.Error)
+	if got := a.ask("db://orders", nil); !strings.Contains(got.Visit.Error, "is read without a secret") {
+		t.Errorf("%s", got.Visit.Error)
 	}
 	a.secret = ""
-	if got := a.ask("db://orders", nil); !strings.Contains(got.visit.Error, "does not let the user of its address in") {
-		t.Errorf("%s, %v", got.visit.Error, got.err)
+	if got := a.ask("db://orders", nil); !strings.Contains(got.Visit.Error, "does not let the user of its address in") {
+		t.Errorf("%s, %v", got.Visit.Error, got.Err)
 	}
 }
 
@@ -353,8 +355,8 @@ func TestMarks(t *testing.T) {
 			visit := func(a *asker, what, want string, last *visited) *visited {
 				t.Helper()
 				got := a.ask("db://orders", last)
-				if got.keys() != want || got.err != nil || got.visit.Error != "" {
-					t.Fatalf("%s: %q, want %q; %s, %v; state %s", what, got.keys(), want, got.visit.Error, got.err, got.visit.State)
+				if got.keys() != want || got.Err != nil || got.Visit.Error != "" {
+					t.Fatalf("%s: %q, want %q; %s, %v; state %s", what, got.keys(), want, got.Visit.Error, got.Err, got.Visit.State)
 				}
 				return got
 			}
@@ -366,12 +368,12 @@ func TestMarks(t *testing.T) {
 			}
 			visit(a, "after nothing, all are new", "0 1 2 3", none)
 			first := visit(a, "the first visit", "2 3", nil)
-			if got := string(first.documents[0].Body); !strings.Contains(got, "<title>Order 2</title>") || !strings.Contains(got, "<dt>id</dt>\n<dd id=\"id\">2</dd>") {
+			if got := string(first.Documents[0].Body); !strings.Contains(got, "<title>Order 2</title>") || !strings.Contains(got, "<dt>id</dt>\n<dd id=\"id\">2</dd>") {
 				t.Errorf("%s", got)
 			}
 			second := visit(a, "nothing is new", "", first)
-			if string(second.visit.State) != string(first.visit.State) || second.visit.Digest != first.visit.Digest {
-				t.Errorf("state %s, then %s", first.visit.State, second.visit.State)
+			if string(second.Visit.State) != string(first.Visit.State) || second.Visit.Digest != first.Visit.Digest {
+				t.Errorf("state %s, then %s", first.Visit.State, second.Visit.State)
 			}
 			put(4, 1010)
 			third := visit(a, "one more", "4", second)
@@ -386,13 +388,13 @@ func TestMarks(t *testing.T) {
 
 			s.Overlap = strings.Replace(c.overlap, "60", "0", 1)
 			a = p.asker(t, s)
-			without := visit(a, "all, without overlap", "1", &visited{visit: third.visit})
+			without := visit(a, "all, without overlap", "1", known(third.Visit))
 			put(7, 1009)
 			visit(a, "a late one is missed", "", without)
 			put(8, 1012)
 			visit(a, "and not one that comes then", "8", without)
 			a.options.Backlog = 0
-			if got := a.ask("db://orders", nil); len(got.documents) != 9 {
+			if got := a.ask("db://orders", nil); len(got.Documents) != 9 {
 				t.Errorf("all that there are: %s", got.keys())
 			}
 		})
@@ -422,31 +424,31 @@ func TestMoreLateRowsThanAreKnown(t *testing.T) {
 	a := newAsker(t, s)
 	a.options.Backlog = 3
 	first := a.ask("db://orders", nil)
-	if got := first.keys(); got != "5998 5999 6000" || first.visit.Error != "" {
-		t.Fatalf("%s, %s", got, first.visit.Error)
+	if got := first.keys(); got != "5998 5999 6000" || first.Visit.Error != "" {
+		t.Fatalf("%s, %s", got, first.Visit.Error)
 	}
-	if n := len(first.visit.State); n > webrace.MostState {
+	if n := len(first.Visit.State); n > webrace.MostState {
 		t.Errorf("the state has %d bytes", n)
 	}
 	f.exec("INSERT INTO orders VALUES (7000, 7000), (7001, 2000)")
 	second := a.ask("db://orders", first)
-	if got := second.keys(); got != "7001 7000" || second.visit.Error != "" {
-		t.Errorf("then %.100s, %s", got, second.visit.Error)
+	if got := second.keys(); got != "7001 7000" || second.Visit.Error != "" {
+		t.Errorf("then %.100s, %s", got, second.Visit.Error)
 	}
 	f.exec("INSERT INTO orders VALUES (7002, 2001)")
 	third := a.ask("db://orders", second)
 	if got := third.keys(); got != "7002" {
-		t.Errorf("%d rows, %.100s", len(third.documents), got)
+		t.Errorf("%d rows, %.100s", len(third.Documents), got)
 	}
 	f.exec("INSERT INTO orders VALUES (200000, 200000)")
-	if got := a.ask("db://orders", third); got.keys() != "200000" || strings.Contains(string(got.visit.State), "since") {
-		t.Errorf("when the overlap lies behind that: %.100s, %.200s", got.keys(), got.visit.State)
+	if got := a.ask("db://orders", third); got.keys() != "200000" || strings.Contains(string(got.Visit.State), "since") {
+		t.Errorf("when the overlap lies behind that: %.100s, %.200s", got.keys(), got.Visit.State)
 	}
 	f.exec("DELETE FROM orders WHERE id = 200000")
 	a.options.Backlog = 0
 	whole := a.ask("db://orders", nil)
 	f.exec("INSERT INTO orders VALUES (7003, 3)")
-	if got := a.ask("db://orders", whole); len(whole.documents) != all+3 || !strings.Contains(" "+got.keys()+" ", " 7003 ") {
-		t.Errorf("%d rows, then %d", len(whole.documents), len(got.documents))
+	if got := a.ask("db://orders", whole); len(whole.Documents) != all+3 || !strings.Contains(" "+got.keys()+" ", " 7003 ") {
+		t.Errorf("%d rows, then %d", len(whole.Documents), len(got.Documents))
 	}
 }

@@ -104,8 +104,8 @@ func TestNoServerReadsAFile(t *testing.T) {
 	l := newLiar(t, append([]byte{0xfb}, file...))
 	a := newAsker(t, Source{Driver: "mariadb", Address: "mariadb://x@" + l.listener.Addr().String() + "/shop?tls=false", Query: "SELECT 1 AS id", Key: []string{"id"}})
 	got := a.ask("db://orders", nil)
-	if !strings.Contains(got.visit.Error, "the server asks for a file of this machine") || len(got.documents) != 0 || got.err != nil {
-		t.Errorf("%s, %v", got.visit.Error, got.err)
+	if !strings.Contains(got.Visit.Error, "the server asks for a file of this machine") || len(got.Documents) != 0 || got.Err != nil {
+		t.Errorf("%s, %v", got.Visit.Error, got.Err)
 	}
 	l.listener.Close()
 	l.mu.Lock()
@@ -123,10 +123,10 @@ func TestAServerThatSpeaksNonsense(t *testing.T) {
 		a := newAsker(t, Source{Driver: "mariadb", Address: "mariadb://x@" + l.listener.Addr().String() + "/shop?tls=false", Query: "SELECT 1 AS id", Key: []string{"id"}})
 		a.options.Timeout = 2e9
 		got := a.ask("db://orders", nil)
-		if got.err == nil && got.visit.Error == "" || len(got.documents) != 0 {
-			t.Errorf("%s: %q, %v", name, got.visit.Error, got.err)
+		if got.Err == nil && got.Visit.Error == "" || len(got.Documents) != 0 {
+			t.Errorf("%s: %q, %v", name, got.Visit.Error, got.Err)
 		}
-		t.Logf("%s: %q, %v", name, got.visit.Error, got.err)
+		t.Logf("%s: %q, %v", name, got.Visit.Error, got.Err)
 	}
 }
 

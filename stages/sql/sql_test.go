@@ -21,24 +21,24 @@ func TestAQueryIsOneDocument(t *testing.T) {
 	a := newAsker(t, s)
 	first := a.ask("db://orders?region=eu", nil)
 	if got, want := first.bodies(), "?region=eu [\n"+`{"id":9,"customer":null,"price":2},`+"\n"+`{"id":10,"customer":"Ann \"A\"","price":1.5}`+"\n]\n"; got != want {
-		t.Fatalf("the first visit brings\n%s\nwant\n%s\n%s, %v", got, want, first.visit.Error, first.err)
+		t.Fatalf("the first visit brings\n%s\nwant\n%s\n%s, %v", got, want, first.Visit.Error, first.Err)
 	}
-	d := first.documents[0]
+	d := first.Documents[0]
 	if d.Status != 0 || d.Outcome != webrace.Fetched || d.MediaType != "application/json" || d.Secret != "" || d.Visit != nil || len(d.Reach) != 1 || d.Truncated ||
-		time.Since(d.At) > time.Minute || first.visit.At.IsZero() || first.visit.Error != "" || first.visit.State != nil || first.visit.Digest != (webrace.Digest{}) {
-		t.Errorf("%+v, %+v", d, first.visit)
+		time.Since(d.At) > time.Minute || first.Visit.At.IsZero() || first.Visit.Error != "" || first.Visit.State != nil || first.Visit.Digest != (webrace.Digest{}) {
+		t.Errorf("%+v, %+v", d, first.Visit)
 	}
 	second := a.ask("db://orders?region=eu", first)
-	if second.bodies() != first.bodies() || second.documents[0].Visit == nil {
+	if second.bodies() != first.bodies() || second.Documents[0].Visit == nil {
 		t.Errorf("the second brings %s", second.bodies())
 	}
-	stored := &visited{visit: second.visit}
-	stored.visit.Digest, stored.visit.Version = sha256.Sum256(d.Body), 3 // as the cache learns
-	if d := a.ask("db://orders?region=eu", stored).documents[0]; d.Outcome != webrace.NotModified || d.Version != 3 || d.Digest != stored.visit.Digest || d.Body != nil {
+	stored := known(second.Visit)
+	stored.Visit.Digest, stored.Visit.Version = sha256.Sum256(d.Body), 3 // as the cache learns
+	if d := a.ask("db://orders?region=eu", stored).Documents[0]; d.Outcome != webrace.NotModified || d.Version != 3 || d.Digest != stored.Visit.Digest || d.Body != nil {
 		t.Errorf("what is stored comes as %+v", d)
 	}
 	f.exec(`UPDATE orders SET price = 3 WHERE id = 9`)
-	if d := a.ask("db://orders?region=eu", stored).documents[0]; d.Outcome != webrace.Fetched || d.Version != 0 || !strings.Contains(string(d.Body), `"price":3}`) {
+	if d := a.ask("db://orders?region=eu", stored).Documents[0]; d.Outcome != webrace.Fetched || d.Version != 0 || !strings.Contains(string(d.Body), `"price":3}`) {
 		t.Errorf("another comes as %+v", d)
 	}
 	if got := a.ask("db://orders?region=none", nil); got.bodies() != "?region=none []\n" {
@@ -67,8 +67,8 @@ func TestRowsAreKnownByTheirKey(t *testing.T) {
 		"called alike":   {"SELECT id, region AS id FROM orders", "id", `columns 1 and 2 of query orders are both called "id"`},
 	} {
 		got := newAsker(t, f.source(c.query, strings.Fields(c.key)...)).ask("db://orders", nil)
-		if got.err != nil || !strings.Contains(got.bodies()+got.visit.Error, c.want) {
-			t.Errorf("%s: %s %s, %v", name, got.bodies(), got.visit.Error, got.err)
+		if got.Err != nil || !strings.Contains(got.bodies()+got.Visit.Error, c.want) {
+			t.Errorf("%s: %s %s, %v", name, got.bodies(), got.Visit.Error, got.Err)
 		}
 	}
 }
@@ -87,8 +87,8 @@ func TestLimits(t *testing.T) {
 		a := newAsker(t, f.source("SELECT * FROM orders", "id"))
 		set(&a.options)
 		got := a.ask("db://orders", nil)
-		if want == "" && (len(got.documents) != 1 || got.visit.Error != "") || want != "" && (len(got.documents) != 0 || !strings.Contains(got.visit.Error, want) || !got.visit.Refused) || got.err != nil {
-			t.Errorf("%q: %d documents, %s, %v", want, len(got.documents), got.visit.Error, got.err)
+		if want == "" && (len(got.Documents) != 1 || got.Visit.Error != "") || want != "" && (len(got.Documents) != 0 || !strings.Contains(got.Visit.Error, want) || !got.Visit.Refused) || got.Err != nil {
+			t.Errorf("%q: %d documents, %s, %v", want, len(got.Documents), got.Visit.Error, got.Err)
 		}
 	}
 }
@@ -119,8 +119,8 @@ func TestMarksThatAreNone(t *testing.T) {
 	} {
 		s := f.source("SELECT * FROM orders WHERE "+c.mark+" > $mark OR "+c.mark+" IS NULL", "id")
 		s.Mark, s.Overlap = c.mark, c.overlap
-		if got := newAsker(t, s).ask("db://orders", nil); !strings.Contains(got.visit.Error, want) || got.visit.State != nil || got.err != nil || len(got.documents) != 0 {
-			t.Errorf("want %s: %s, %v, %s", want, got.visit.Error, got.err, got.keys())
+		if got := newAsker(t, s).ask("db://orders", nil); !strings.Contains(got.Visit.Error, want) || got.Visit.State != nil || got.Err != nil || len(got.Documents) != 0 {
+			t.Errorf("want %s: %s, %v, %s", want, got.Visit.Error, got.Err, got.keys())
 		}
 	}
 }

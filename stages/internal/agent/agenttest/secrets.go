@@ -17,7 +17,7 @@ import (
 var Authority *testutil.Authority
 
 // Main runs the tests of a package, and holds that nothing is left running behind them.
-func Main(m *testing.M) {
+func Main(m goleak.TestingM) {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		log.Fatal(err)
