@@ -175,7 +175,9 @@ pathtmp: %[2]s/spool/incoming/tmp
 	}
 	files := map[string]string{
 		"etc/inn.conf":      settings,
-		"etc/storage.conf":  "method tradspool {\n newsgroups: *\n class: 0\n}\n",
+		// Articles lie by time, and not in the folders of their groups, by number: there those of a group that is made
+		// anew would come in the place of old ones that are in other groups, too.
+		"etc/storage.conf":  "method timehash {\n newsgroups: *\n class: 0\n}\n",
 		"etc/incoming.conf": "streaming: true\nmax-connections: 100\npeer test { hostname: \"127.0.0.1\" }\n",
 		"etc/newsfeeds":     "ME:*::\n",
 		"etc/readers.conf":  readers + "access all { users: \"*\"\n newsgroups: \"*\" }\n",
@@ -224,9 +226,6 @@ func (s *Server) Create(t testing.TB, group string) {
 func (s *Server) Remove(t testing.TB, group string) {
 	t.Helper()
 	s.run(t, "ctlinnd", "rmgroup", group)
-	if err := os.RemoveAll(filepath.Join(s.dir, "spool/articles", strings.ReplaceAll(group, ".", "/"))); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Cancel removes an article from all groups.
