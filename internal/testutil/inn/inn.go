@@ -174,7 +174,7 @@ pathtmp: %[2]s/spool/incoming/tmp
 		active += g + " 0000000000 0000000001 y\n"
 	}
 	files := map[string]string{
-		"etc/inn.conf":      settings,
+		"etc/inn.conf": settings,
 		// Articles lie by time, and not in the folders of their groups, by number: there those of a group that is made
 		// anew would come in the place of old ones that are in other groups, too.
 		"etc/storage.conf":  "method timehash {\n newsgroups: *\n class: 0\n}\n",
