@@ -54,7 +54,7 @@ func (s *stage) lostVersions(ctx context.Context, a *audience, d *webrace.Docume
 	if d.Visit == nil || d.Visit.Version == 0 || d.Version <= d.Visit.Version+1 {
 		return nil, nil
 	}
-	for told, err := range s.control.Told(ctx, d.URL, d.Visit.Version, d.Version) {
+	for told, err := range s.control.VersionsTold(ctx, d.URL, d.Visit.Version, d.Version) {
 		if err != nil {
 			return nil, err
 		}

@@ -237,7 +237,7 @@ func writings(t *testing.T) []writing {
 var readings = strings.Fields(`ACIs Account AccountByMail Accounts All AllChannels AllTimesSince Asked Backup Budget ByCrawl ByHost ByOwner Channel
 	ChannelsOf Check Close Copied Cursor Cursors DeadLetter DeadLetters DeadMessages DueMessages EntriesOf Get Grants IDsByCrawl Keep LastACI
 	Messages MirrorOf NextACIs NextChange NextDue Now Of Owners Password Query Quota Referred RenewSecret Replays RequestOf Revised Revision
-	Secret SecretVersion Secrets Session SourceOf StartOf TimesSince ToldBy Token UnknownSecrets Usage UsageOf Waiting WaitingEntries WebSession Withheld WithheldOn`)
+	Secret SecretVersion Secrets Session SourceOf StartOf TimesSince ToldBy Token UnknownSecrets Usage UsageOf VersionsTold Waiting WaitingEntries WebSession Withheld WithheldOn`)
 
 // ownReadings are those of [control.Owned].
 var ownReadings = strings.Fields("ACIs Account Channel Channels Counts EntriesIn EntriesOf Inbox InboxCounts Item Messages Owner Password Secrets Token Tokens URD URDs WaitingEntries WebSessions Withheld")

@@ -12,8 +12,8 @@ type Told struct {
 	URD     string
 }
 
-// Told returns of which versions of a document after one and before another there are ACIs, in their order.
-func (s *Store) Told(ctx context.Context, url string, after, before int) iter.Seq2[Told, error] {
+// VersionsTold returns of which versions of a document after one and before another there are ACIs, in their order.
+func (s *Store) VersionsTold(ctx context.Context, url string, after, before int) iter.Seq2[Told, error] {
 	return rows(ctx, s, "read what was told", func(r *sql.Rows) (t Told, err error) {
 		return t, r.Scan(&t.Version, &t.URD)
 	}, "SELECT version, urd FROM aci WHERE url = ? AND version > ? AND version < ? ORDER BY version", url, after, before)

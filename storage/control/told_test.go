@@ -7,8 +7,8 @@ import (
 	"github.com/webrace/webrace/storage/control"
 )
 
-// Told lists the versions of a document between two others, and of no other document.
-func TestTold(t *testing.T) {
+// VersionsTold lists the versions of a document between two others, and of no other document.
+func TestVersionsTold(t *testing.T) {
 	t.Parallel()
 	for name, empty := range backends {
 		t.Run(name, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestTold(t *testing.T) {
 				want          []control.Told
 			}{{1, 5, []control.Told{{2, "u2"}, {3, "u0"}, {4, "u0"}}}, {0, 2, []control.Told{{1, "u1"}}}, {5, 9, nil}, {3, 4, nil}} {
 				var got []control.Told
-				for told, err := range s.Told(t.Context(), aci(0).URI, c.after, c.before) {
+				for told, err := range s.VersionsTold(t.Context(), aci(0).URI, c.after, c.before) {
 					ok(t, err)
 					got = append(got, told)
 				}
