@@ -136,7 +136,7 @@ func (c *verifying) must(t *testing.T, want ...string) {
 	for _, wrong := range c.wrong {
 		t.Error(wrong)
 	}
-	if got := strings.Join(c.came, " "); got != strings.Join(want, " ") {
+	if got := slices.Sorted(slices.Values(c.came)); !slices.Equal(got, slices.Sorted(slices.Values(want))) { // in whatever order
 		t.Errorf("came %s, want %s", got, want)
 	}
 }
@@ -192,7 +192,6 @@ func TestRequestsAreSignedOnEveryWay(t *testing.T) {
 			t.Errorf("%s: %v", name, got.counters)
 		}
 		host := strings.TrimPrefix(url, "https://")
-		slices.Sort(c.came)
 		c.must(t, host, host+"2")
 	}
 	c := &verifying{key: key}

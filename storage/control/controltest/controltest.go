@@ -50,6 +50,7 @@ type Store interface {
 	Take(ctx context.Context, owner string) ([]control.ACI, error)
 	NextACIs(ctx context.Context, after int64, limit int) ([]control.ACI, error)
 	LastACI(ctx context.Context) (int64, error)
+	VersionsTold(ctx context.Context, url string, after, before int) iter.Seq2[control.Told, error]
 	Waiting(ctx context.Context, refs []control.VersionRef) (map[control.VersionRef]bool, error)
 	Referred(ctx context.Context, refs []control.VersionRef) (map[control.VersionRef]bool, error)
 	Expire(ctx context.Context, before time.Time) (int, error)

@@ -27,6 +27,7 @@ var guarantees = []guarantee{
 	{"changes, checks and quotas wake", changesWake},
 	{"a check that was asked for is kept", checksAreKept},
 	{"an ACI is stored once", alertsAreNotRepeated},
+	{"the versions of a document that were told are listed", versionsThatWereToldAreListed},
 	{"the same text at other documents is listed where it was told first", mirrorsAreListed},
 	{"what is shorter, or differs in what matched, is told for each document", onlyMirrorsAreListed},
 	{"a text that comes back is told again, once for each version", returningTextIsToldAgain},
@@ -250,6 +251,23 @@ func alertsAreNotRepeated(s *session) {
 	waiting, err := s.store.Take(s.ctx, "eleni")
 	s.ok(err)
 	s.same("told again", seqs(waiting), "[]")
+}
+
+func versionsThatWereToldAreListed(s *session) {
+	const page = "http://a.example/"
+	for n, version := range []int{3, 1, 2, 5, 4} {
+		a, another := aci(2*n, "eleni"), aci(2*n+1, "eleni")
+		a.URD, a.URI, another.URI = fmt.Sprint("u", version%2), page, page+"other"
+		a.Docbase.Version, another.Docbase.Version = version, version
+		s.putACIs(a, another)
+	}
+	between := func(after, before int) string {
+		return fmt.Sprint(all(s, s.store.VersionsTold(s.ctx, page, after, before)))
+	}
+	s.same("between the first and the last", between(1, 5), "[{2 u0} {3 u1} {4 u0}]")
+	s.same("before the second", between(0, 2), "[{1 u1}]")
+	s.same("after the last", between(5, 9), "[]")
+	s.same("between two neighbours", between(3, 4), "[]")
 }
 
 // shown is an ACI of a URD that showed a text of these fingerprints, of a document in a version.
