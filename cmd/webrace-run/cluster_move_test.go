@@ -205,8 +205,8 @@ func mustFail(t *testing.T, status int, args ...string) string {
 	return p.said()
 }
 
-// damageOne changes a byte of the first file that has any in a directory, or within those in it: a partition may have no
-// documents.
+// damageOne changes a byte of the first file that has any in a directory, or within those in it: a partition may have
+// no documents.
 func damageOne(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

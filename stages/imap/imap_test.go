@@ -279,24 +279,7 @@ func TestServersThatMisbehave(t *testing.T) {
 // other when it has read a line.
 func scripted(t *testing.T, script []string) (address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			speak(conn, script)
-			conn.Close()
-		}
-	}()
-	t.Cleanup(func() { l.Close(); <-ended })
-	return l.Addr().String()
+	return agenttest.Listen(t, "127.0.0.1:0", func(conn net.Conn) { speak(conn, script) })
 }
 
 // speak sends a script to one client: the first part at once, and each other when it has read a command. A part "close"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/webrace/webrace/internal/testutil/newsserver"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/agent/agenttest"
 )
 
 // TestServersThatMisbehave cost a visit, no more memory than they may, and nothing of what was known.
@@ -216,7 +217,7 @@ func TestArticlesOfDots(t *testing.T) {
 // answering starts a server that answers each line.
 func answering(t *testing.T, answer func(line string) string) (address string) {
 	t.Helper()
-	return listening(t, func(conn net.Conn) {
+	return agenttest.Listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		conn.SetDeadline(time.Now().Add(time.Minute))
 		io.WriteString(conn, "200 hello\r\n")
 		for lines := bufio.NewScanner(conn); lines.Scan(); {
@@ -230,30 +231,7 @@ func answering(t *testing.T, answer func(line string) string) (address string) {
 // scripted starts a server that sends the parts of a script.
 func scripted(t *testing.T, script []string) (address string) {
 	t.Helper()
-	return listening(t, func(conn net.Conn) { speak(t, conn, script) })
-}
-
-// listening starts a server that serves one client after the other, until the test ends.
-func listening(t *testing.T, serve func(net.Conn)) (address string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			serve(conn)
-			conn.Close()
-		}
-	}()
-	t.Cleanup(func() { l.Close(); <-ended })
-	return l.Addr().String()
+	return agenttest.Listen(t, "127.0.0.1:0", func(conn net.Conn) { speak(t, conn, script) })
 }
 
 // speak sends a script to one client: the first part at once, and each other when it has read a command. A part "close"

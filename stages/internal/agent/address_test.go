@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/stages/internal/agent/agenttest"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -83,24 +84,7 @@ func anywhere(t *testing.T) secrets {
 // listen counts the connections at a port of this machine, by IPv4 and, where there is one, IPv6.
 func listen(t *testing.T, reached *atomic.Int64) (port string) {
 	t.Helper()
-	l, err := net.Listen("tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			reached.Add(1)
-			conn.Close()
-		}
-	}()
-	t.Cleanup(func() { l.Close(); <-ended })
-	_, port, err = net.SplitHostPort(l.Addr().String())
+	_, port, err := net.SplitHostPort(agenttest.Listen(t, ":0", func(net.Conn) { reached.Add(1) }))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -219,29 +219,14 @@ func (p peer) stall() { io.Copy(io.Discard, p.lines) }
 // serve starts a server that speaks with each client as a function does, by TLS if it has a configuration.
 func serve(t *testing.T, secure *tls.Config, speak func(peer)) (address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conn.SetDeadline(time.Now().Add(10 * time.Second))
-			over := conn
-			if secure != nil {
-				over = tls.Server(conn, secure)
-			}
-			speak(peer{over, bufio.NewReader(over)})
-			conn.Close() // without a word of TLS
+	return agenttest.Listen(t, "127.0.0.1:0", func(conn net.Conn) { // which is closed without a word of TLS
+		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		over := conn
+		if secure != nil {
+			over = tls.Server(conn, secure)
 		}
-	}()
-	t.Cleanup(func() { l.Close(); <-ended })
-	return l.Addr().String()
+		speak(peer{over, bufio.NewReader(over)})
+	})
 }
 
 // certified is a configuration with a certificate for a host.
