@@ -9,6 +9,7 @@ import (
 
 	"github.com/webrace/webrace/internal/testutil/imapserver"
 	"github.com/webrace/webrace/internal/testutil/newsserver"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // TestTryShowsTheNewestOfASource, and why there is none to show. What is tried is not stored.
@@ -92,6 +93,28 @@ overlap = "0"
 		out, said, err := webraceRun(append([]string{"try", "--data", w.data, "-k", "ferry"}, c.args...)...)
 		if all := fmt.Sprint(out, said, err); !strings.Contains(all, c.want) {
 			t.Errorf("%s: %s\nwant %q", c.args, all, c.want)
+		}
+	}
+}
+
+// TestWhyTellsOfASourceByItsOwnPipeline, and not by those that serve other protocols.
+func TestWhyTellsOfASourceByItsOwnPipeline(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.secret("mail", imapserver.Password)
+	s := imapserver.New(t, imapserver.None, tls.Certificate{})
+	news := newsserver.New(t, newsserver.Options{Security: newsserver.None})
+	news.Create(t, boats)
+	w.mailrace(mailbox(s, "ann", "INBOX", "ferry"))
+	w.runs("newsrace", "nntp", []*xmlschema.URD{newsgroup(news.Address, "ann", boats, "ferry")})
+	for source, pipelines := range map[string][2]string{
+		"imap://" + s.Address + "/INBOX":               {"mailrace", "newsrace"},
+		"nntp://" + news.Address + "/" + boats:         {"newsrace", "mailrace"},
+		"nntp://" + news.Address + "/" + "nobody.asks": {"newsrace", ""},
+	} {
+		said, status := w.store("why", source)
+		if own, other := pipelines[0], pipelines[1]; status != 0 || !strings.Contains(said, own) || other != "" && strings.Contains(said, other) {
+			t.Errorf("%s: %d, %s", source, status, said)
 		}
 	}
 }

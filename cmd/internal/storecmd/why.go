@@ -15,6 +15,7 @@ import (
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 func newWhy(globals *cli.Globals) *cobra.Command {
@@ -61,7 +62,7 @@ func why(c *cobra.Command, dir *storage.Dir, queues explain.Queues, url string, 
 		note(c, "nothing was crawled yet, so no crawl came to %s", url)
 		return nil
 	}
-	for _, s := range all {
+	for _, s := range ofItsPipelines(url, all) {
 		a, err := answerTo(c.Context(), dir, queues, s)
 		if err == nil && part != nil {
 			err = json.NewEncoder(c.OutOrStdout()).Encode(partAnswer{*a, a.gated})
@@ -73,6 +74,19 @@ func why(c *cobra.Command, dir *storage.Dir, queues explain.Queues, url string, 
 		}
 	}
 	return nil
+}
+
+// ofItsPipelines leaves out, of a source that is not of the web, the pipelines that know nothing of it, if another
+// does: they serve other protocols. A page may be of any, and is refused by each for a reason.
+func ofItsPipelines(url string, all []explain.Status) []explain.Status {
+	if xmlschema.ProtocolOf(url) == xmlschema.ProtocolHTTP {
+		return all
+	}
+	known := slices.DeleteFunc(slices.Clone(all), func(s explain.Status) bool { return s.State == frontier.Unseen })
+	if len(known) == 0 {
+		return all
+	}
+	return known
 }
 
 func (a *answer) show(c *cobra.Command, asJSON bool) error {
