@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
@@ -13,11 +12,12 @@ import (
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// readers are the types of the stages that read sources which are not of the web, by the schemes of these.
-var readers = map[string]string{"imap": "imap", "imaps": "imap", "nntp": "nntp", "nntps": "nntp", "db": "sql"}
+// readers are the types of the stages that read sources which are not of the web, by the protocols of these.
+var readers = map[string]string{xmlschema.ProtocolIMAP: "imap", xmlschema.ProtocolNNTP: "nntp", xmlschema.ProtocolDB: "sql"}
 
 // newest gets the newest document of a source that is not of the web, by the first pipeline that reads such.
 func (s *source) newest(c *cobra.Command, globals *cli.Globals) (d *triedDocument, err error) {
@@ -31,13 +31,13 @@ func (s *source) newest(c *cobra.Command, globals *cli.Globals) (d *triedDocumen
 	}
 	lent, request := new(pipeline.Resources), webrace.Request{URL: start, Secret: s.secret, Reach: []webrace.Reach{{Crawl: "try"}}}
 	if s.secret != "" {
-		stores, err := globals.OpenExisting()
-		if err != nil {
+		var stores *cli.Stores
+		if stores, err = globals.OpenExisting(); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, stores.Close()) }()
-		secrets, err := stores.Control()
-		if err != nil {
+		var secrets *control.Store
+		if secrets, err = stores.Control(); err != nil {
 			return nil, err
 		}
 		pipeline.Provide[credentials.Open](lent, func() (credentials.Source, error) { return beginningAt{secrets, start}, nil })
@@ -80,10 +80,10 @@ func closeStage(made any) error {
 
 // reader returns the stage that reads a source, as a pipeline has it, but that it takes one document alone.
 func (s *source) reader(globals *cli.Globals, start string) (*pipeline.Stage, error) {
-	scheme, _, _ := strings.Cut(start, "://")
-	kind, ok := readers[scheme]
+	protocol := xmlschema.ProtocolOf(start)
+	kind, ok := readers[protocol]
 	if !ok {
-		return nil, cli.Wrongf("%s: nothing reads %s yet", start, scheme)
+		return nil, cli.Wrongf("%s: nothing reads %s yet", start, protocol)
 	}
 	for _, load := range []loader{globals.Load, (&cli.Globals{Shipped: true}).Load} {
 		all, err := load(config.LoadOptions{Run: []string{}})

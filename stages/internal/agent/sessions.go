@@ -47,8 +47,8 @@ func NewSessions[S Session](a *Agent, open func(context.Context, *Visit) (S, err
 }
 
 // With makes a visit with a session: one that was kept, if there is one and begin goes well with it, or a new one. The
-// first thing that is asked, begin, tells whether a server still knows a session that was kept. It is closed after a
-// visit that fails.
+// first thing that is asked, begin, tells whether a server still knows a session that was kept: what it answers badly
+// is asked by a new one again. A session is closed after a visit that fails.
 func (s *Sessions[S]) With(ctx context.Context, v *Visit, begin, visit func(S) error) error {
 	on, opened, err := s.begun(ctx, v, begin)
 	if err != nil {
@@ -67,11 +67,10 @@ func (s *Sessions[S]) begun(ctx context.Context, v *Visit, begin func(S) error) 
 		if err = begin(k.session); err == nil {
 			return k.session, k.opened, nil
 		}
-		err = errors.Join(err, k.session.Close())
-		if failure, is := errors.AsType[*Failure](err); is && failure != ErrTooMuch || ctx.Err() != nil {
+		if err = errors.Join(err, k.session.Close()); ctx.Err() != nil {
 			return on, opened, err
 		}
-	}
+	} // what one that was kept answers badly may be about itself, such as that it took too long
 	opened = time.Now()
 	if on, err = s.open(ctx, v); err != nil {
 		return on, opened, err
