@@ -44,14 +44,13 @@ func (r *portalReader) fetch(ctx context.Context, u control.URD) (*webrace.Docum
 		return nil, err
 	}
 	start, _ := urlnorm.CutMark(u.Crawl.Start)
-	way := wayToAsk{urd: u.ID, request: u.Request, secret: u.Secret}
-	request, lent := way.lend(start, r.control)
-	fetcher, err := fetch.NewSingle(options, lent)
+	a := &asker{way: wayToAsk{urd: u.ID, request: u.Request, secret: u.Secret}, secrets: r.control, url: start}
+	fetcher, err := fetch.NewSingle(options, a.lend())
 	if err != nil {
 		return nil, err
 	}
 	defer fetcher.Close()
-	d, err := fetcher.Get(ctx, request)
+	d, err := fetcher.Get(ctx, a.request())
 	switch answer := (*fetch.NoDocumentError)(nil); {
 	case err == nil:
 		return d, nil

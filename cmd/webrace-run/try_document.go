@@ -93,7 +93,7 @@ func (d *triedDocument) read(ctx context.Context, url string) (err error) {
 }
 
 // receive gets the document as it is.
-func (s *source) receive(c *cobra.Command, globals *cli.Globals) (*triedDocument, error) {
+func (s *source) receive(c *cobra.Command, globals *cli.Globals) (d *triedDocument, err error) {
 	if !s.isOfTheWeb() {
 		return s.newest(c, globals)
 	}
@@ -108,7 +108,12 @@ func (s *source) receive(c *cobra.Command, globals *cli.Globals) (*triedDocument
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}
-	got, notes, err := s.get(c, globals, url, options, rendering)
+	asker, err := s.asker(c, globals, options, rendering)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, asker.Close()) }()
+	got, notes, err := asker.get(c.Context(), url)
 	if err != nil {
 		return nil, err
 	}

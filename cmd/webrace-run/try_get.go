@@ -18,75 +18,107 @@ import (
 	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
-// get fetches the document, and has it rendered if that is wanted. It returns what is to be said about that.
-func (s *source) get(c *cobra.Command, globals *cli.Globals, url string, f fetch.Options, r render.Options) (d *webrace.Document, notes []string, err error) {
-	way := s.way
+// asker asks for documents one after the other, as a source says. It has to be closed.
+type asker struct {
+	way     wayToAsk
+	stores  *cli.Stores // nil if no secret can be wanted
+	secrets *control.Store
+	url     string // that is asked for now
+	fetcher *fetch.Single
+	browser *render.Single // nil if nothing is rendered
+}
+
+// asker makes one that fetches and renders by these options.
+func (s *source) asker(c *cobra.Command, globals *cli.Globals, f fetch.Options, r render.Options) (a *asker, err error) {
+	a = &asker{way: s.way}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
 	if s.secret != "" {
-		way.secret = s.secret
+		a.way.secret = s.secret
 	}
-	var secrets *control.Store
-	if names := way.secrets(); len(names) > 0 || f.Sign != "" {
-		stores, err := globals.OpenExisting()
+	if names := a.way.secrets(); len(names) > 0 || f.Sign != "" {
+		a.stores, err = globals.OpenExisting()
 		if err != nil && len(names) > 0 && s.secret == "" {
-			return nil, nil, fmt.Errorf("URD %s asks with the secret %s: %w", way.urd, suggest.And(names), err)
+			return a, fmt.Errorf("URD %s asks with the secret %s: %w", a.way.urd, suggest.And(names), err)
 		}
 		if err != nil {
-			return nil, nil, err
+			return a, err
 		}
-		defer func() { err = errors.Join(err, stores.Close()) }()
-		if secrets, err = stores.Control(); err != nil {
-			return nil, nil, err
+		if a.secrets, err = a.stores.Control(); err != nil {
+			return a, err
 		}
 	}
-	if way.request != nil {
-		notes = append(notes, fmt.Sprintf("it was asked for by %s, as URD %s says", way.method(), way.urd))
+	if a.fetcher, err = fetch.NewSingle(f, a.lend()); err != nil {
+		return a, err
 	}
-	if u := way.unused; u != nil {
+	if s.render {
+		if a.browser, err = render.OpenSingle(c.Context(), r, a.fetcher); err != nil {
+			return a, &cli.Error{Status: cli.Environment, Err: fmt.Errorf("nothing was fetched, because nothing can be rendered: %w", err)}
+		}
+	}
+	return a, nil
+}
+
+// Close ends it.
+func (a *asker) Close() (err error) {
+	if a.browser != nil {
+		a.browser.Close()
+	}
+	if a.fetcher != nil {
+		a.fetcher.Close()
+	}
+	if a.stores != nil {
+		err = a.stores.Close()
+	}
+	return err
+}
+
+// get fetches a document, and has it rendered if that is wanted. It returns what is to be said about that.
+func (a *asker) get(ctx context.Context, url string) (d *webrace.Document, notes []string, err error) {
+	a.url = url
+	if a.way.request != nil {
+		notes = append(notes, fmt.Sprintf("it was asked for by %s, as URD %s says", a.way.method(), a.way.urd))
+	}
+	if u := a.way.unused; u != nil {
 		notes = append(notes, fmt.Sprintf("it was asked for without the credentials %s of URD %s: --secret %[1]s sends them", u.Secret, u.ID))
 	}
-	request, lent := way.lend(url, secrets)
-	fetcher, err := fetch.NewSingle(f, lent)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer fetcher.Close()
-	var browser *render.Single
-	if s.render {
-		if browser, err = render.OpenSingle(c.Context(), r, fetcher); err != nil {
-			return nil, nil, &cli.Error{Status: cli.Environment, Err: fmt.Errorf("nothing was fetched, because nothing can be rendered: %w", err)}
-		}
-		defer browser.Close()
-	}
-	if d, err = fetcher.Get(c.Context(), request); err != nil {
+	if d, err = a.fetcher.Get(ctx, a.request()); err != nil {
 		for _, note := range notes {
 			err = fmt.Errorf("%w (%s)", err, note)
 		}
 		return nil, nil, err
 	}
-	if fetcher.Withheld() {
-		notes = append(notes, fmt.Sprintf("a host was asked without the credentials %s, which are not for it (webrace-store secret list)", way.secret))
+	if a.fetcher.Withheld() {
+		notes = append(notes, fmt.Sprintf("a host was asked without the credentials %s, which are not for it (webrace-store secret list)", a.way.secret))
 	}
-	if browser != nil {
+	if a.browser != nil {
 		var more []string
-		d, more = rendered(c.Context(), browser, d)
+		d, more = rendered(ctx, a.browser, d)
 		notes = append(notes, more...)
 	}
-	return d, notes, c.Context().Err()
+	return d, notes, ctx.Err()
 }
 
-// lend returns the request for a URL, and what fetch is lent to make it: secrets come from there, if they may be
-// wanted.
-func (w wayToAsk) lend(url string, secrets *control.Store) (webrace.Request, *pipeline.Resources) {
-	request := webrace.Request{URL: urlnorm.Marked(url, w.request.Mark()), Secret: w.secret}
-	lent := new(pipeline.Resources)
-	pipeline.Provide[httprequest.Open](lent, func() (httprequest.Source, error) { return w, nil })
-	if w.request != nil || len(w.secrets()) > 0 {
+// request returns the one for the URL.
+func (a *asker) request() webrace.Request {
+	request := webrace.Request{URL: urlnorm.Marked(a.url, a.way.request.Mark()), Secret: a.way.secret}
+	if a.way.request != nil || len(a.way.secrets()) > 0 {
 		request.Reach = []webrace.Reach{{Crawl: "try"}}
 	}
-	if secrets != nil {
-		pipeline.Provide[credentials.Open](lent, func() (credentials.Source, error) { return beginningAt{secrets, url}, nil })
+	return request
+}
+
+// lend returns what fetch is lent to make requests: secrets come from there, if they may be wanted.
+func (a *asker) lend() *pipeline.Resources {
+	lent := new(pipeline.Resources)
+	pipeline.Provide[httprequest.Open](lent, func() (httprequest.Source, error) { return a.way, nil })
+	if a.secrets != nil {
+		pipeline.Provide[credentials.Open](lent, func() (credentials.Source, error) { return beginningAt{a.secrets, &a.url}, nil })
 	}
-	return request, lent
+	return lent
 }
 
 // rendered returns what the stage would pass on, and what is to be said about it.
@@ -107,7 +139,7 @@ func rendered(ctx context.Context, browser *render.Single, d *webrace.Document) 
 // beginningAt is where secrets are stored, for a crawl that begins at the document that is tried.
 type beginningAt struct {
 	*control.Store
-	url string
+	url *string
 }
 
-func (b beginningAt) StartOf(context.Context, string) (string, error) { return b.url, nil }
+func (b beginningAt) StartOf(context.Context, string) (string, error) { return *b.url, nil }

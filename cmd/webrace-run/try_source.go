@@ -40,7 +40,7 @@ func (s *source) newest(c *cobra.Command, globals *cli.Globals) (d *triedDocumen
 		if secrets, err = stores.Control(); err != nil {
 			return nil, err
 		}
-		pipeline.Provide[credentials.Open](lent, func() (credentials.Source, error) { return beginningAt{secrets, start}, nil })
+		pipeline.Provide[credentials.Open](lent, func() (credentials.Source, error) { return beginningAt{secrets, &start}, nil })
 	}
 	made, err := reader.Make(pipeline.NewEnv("try", reader.Name, lent))
 	if err != nil {

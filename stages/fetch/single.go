@@ -62,13 +62,14 @@ func (a *Single) Get(ctx context.Context, r webrace.Request) (*webrace.Document,
 			return nil, err
 		}
 		document, next, report, err := a.ask(ctx, r)
+		a.pauses[host] = report.NotBefore
 		if errors.Is(err, webrace.ErrNotAsked) { // the host rests from its robots.txt
 			next, err = r.URL, nil
 		}
 		if err != nil || document != nil {
 			return document, err
 		}
-		a.pauses[host], r.URL = report.NotBefore, next
+		r.URL = next
 	}
 	return nil, fmt.Errorf("more than %d redirects in a row, the last to %s", redirectsOfOne, r.URL)
 }
