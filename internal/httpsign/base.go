@@ -4,37 +4,39 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/webrace/webrace/internal/structured"
 )
 
 // base returns what is signed (RFC 9421, section 2.5).
 func (s *signature) base(r *http.Request) (string, error) {
 	var b strings.Builder
-	for _, c := range s.input.list {
+	for _, c := range s.input.List {
 		value, err := component(r, c)
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(c.serialize() + ": " + value + "\n")
+		b.WriteString(c.Serialize() + ": " + value + "\n")
 	}
-	b.WriteString(`"@signature-params": ` + s.input.serialize())
+	b.WriteString(`"@signature-params": ` + s.input.Serialize())
 	return b.String(), nil
 }
 
 // component returns the value of a component of a request, as a server has got it.
-func component(r *http.Request, c item) (string, error) {
-	name := c.value
-	key, isMember := c.params.get("key")
+func component(r *http.Request, c structured.Item) (string, error) {
+	name := c.Value
+	key, isMember := c.Params.Get("key")
 	switch {
 	case name != strings.ToLower(name):
-		return "", fmt.Errorf("%w: %.100s is not in lower case", ErrComponent, c.text)
-	case strings.HasPrefix(name, "@") && len(c.params) == 0:
+		return "", fmt.Errorf("%w: %.100s is not in lower case", ErrComponent, c.Text)
+	case strings.HasPrefix(name, "@") && len(c.Params) == 0:
 		return derived(r, name)
-	case len(c.params) == 0:
+	case len(c.Params) == 0:
 		return field(r, name)
-	case len(c.params) == 1 && isMember && key.kind == kindString:
-		return member(r, name, key.value)
+	case len(c.Params) == 1 && isMember && key.Kind == structured.String:
+		return member(r, name, key.Value)
 	}
-	return "", fmt.Errorf("%w: %.100s", ErrComponent, c.serialize())
+	return "", fmt.Errorf("%w: %.100s", ErrComponent, c.Serialize())
 }
 
 // derived returns a derived component (RFC 9421, section 2.2). Behind a proxy that ends TLS the scheme is not known,
@@ -80,9 +82,9 @@ func member(r *http.Request, name, key string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v, ok := d.values[key]
+	v, ok := d.Values[key]
 	if !ok {
 		return "", fmt.Errorf("%w: %.100q has no member %.100q", ErrComponent, name, key)
 	}
-	return v.serialize(), nil
+	return v.Serialize(), nil
 }

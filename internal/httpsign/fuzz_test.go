@@ -26,15 +26,15 @@ func FuzzVerify(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(s.input.list) > maxComponents || len(s.value) > maxField || len(input) > maxField {
-			t.Errorf("%d components, %d bytes", len(s.input.list), len(s.value))
+		if len(s.input.List) > maxComponents || len(s.value) > maxField || len(input) > maxField {
+			t.Errorf("%d components, %d bytes", len(s.input.List), len(s.value))
 		}
-		written := s.input.serialize()
+		written := s.input.Serialize()
 		again, err := parse(http.Header{inputField: {s.label + "=" + written}, signatureField: {value}})
 		if err != nil {
 			t.Fatalf("%q, written as %q: %v", input, written, err)
 		}
-		if twice := again.input.serialize(); twice != written || string(again.value) != string(s.value) {
+		if twice := again.input.Serialize(); twice != written || string(again.value) != string(s.value) {
 			t.Errorf("%q is written as %q, and then as %q", input, written, twice)
 		}
 	})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/webrace/webrace/internal/structured"
 )
 
 // Limits of what is read: the bytes of each of the three fields, and the components of a signature.
@@ -15,7 +17,7 @@ const (
 // signature is one of a request, before anything of it has been verified.
 type signature struct {
 	label string
-	input value // the components, and the parameters
+	input structured.Value // the components, and the parameters
 	value []byte
 }
 
@@ -40,12 +42,12 @@ func parse(header http.Header) (*signature, error) {
 }
 
 // readDictionary reads a field, whose lines count together.
-func readDictionary(header http.Header, name string) (dictionary, error) {
+func readDictionary(header http.Header, name string) (structured.Dictionary, error) {
 	text := strings.Join(header[name], ", ")
 	if len(text) > maxField {
-		return dictionary{}, fmt.Errorf("%w: %s has more than %d bytes", ErrMalformed, name, maxField)
+		return structured.Dictionary{}, fmt.Errorf("%w: %s has more than %d bytes", ErrMalformed, name, maxField)
 	}
-	d, err := parseDictionary(text)
+	d, err := structured.ParseDictionary(text)
 	if err != nil {
 		return d, fmt.Errorf("%w: %s is no dictionary: %w", ErrMalformed, name, err)
 	}
@@ -53,10 +55,10 @@ func readDictionary(header http.Header, name string) (dictionary, error) {
 }
 
 // tagged returns the label of the one signature with our tag.
-func tagged(inputs dictionary) (found string, err error) {
-	for _, name := range inputs.names {
-		tag, _ := inputs.values[name].params.get("tag")
-		if tag.kind != kindString || tag.value != Tag {
+func tagged(inputs structured.Dictionary) (found string, err error) {
+	for _, name := range inputs.Names {
+		tag, _ := inputs.Values[name].Params.Get("tag")
+		if tag.Kind != structured.String || tag.Value != Tag {
 			continue
 		}
 		if found != "" {
@@ -71,23 +73,23 @@ func tagged(inputs dictionary) (found string, err error) {
 }
 
 // newSignature returns the signature of a label.
-func newSignature(label string, inputs, values dictionary) (*signature, error) {
-	s := &signature{label: label, input: inputs.values[label]}
-	signed, given := values.values[label]
+func newSignature(label string, inputs, values structured.Dictionary) (*signature, error) {
+	s := &signature{label: label, input: inputs.Values[label]}
+	signed, given := values.Values[label]
 	switch {
-	case !s.input.isList:
+	case !s.input.IsList:
 		return nil, fmt.Errorf("%w: %s of %s is no list", ErrMalformed, inputField, label)
-	case !given || signed.isList || signed.kind != kindBytes:
+	case !given || signed.IsList || signed.Kind != structured.Bytes:
 		return nil, fmt.Errorf("%w: %s has no bytes for %s", ErrMalformed, signatureField, label)
-	case len(s.input.list) > maxComponents:
+	case len(s.input.List) > maxComponents:
 		return nil, fmt.Errorf("%w: it covers more than %d components", ErrMalformed, maxComponents)
 	}
-	s.value = []byte(signed.value)
+	s.value = []byte(signed.Value)
 	seen := make(map[string]bool)
-	for _, c := range s.input.list {
-		id := c.serialize()
+	for _, c := range s.input.List {
+		id := c.Serialize()
 		switch {
-		case c.kind != kindString:
+		case c.Kind != structured.String:
 			return nil, fmt.Errorf("%w: the component %.100s is not named by a string", ErrMalformed, id)
 		case seen[id]:
 			return nil, fmt.Errorf("%w: it covers %.100s twice", ErrMalformed, id)
@@ -99,18 +101,18 @@ func newSignature(label string, inputs, values dictionary) (*signature, error) {
 
 // text returns a parameter that is a string.
 func (s *signature) text(name string) (string, error) {
-	v, _ := s.input.params.get(name)
-	if v.kind != kindString || v.value == "" {
+	v, _ := s.input.Params.Get(name)
+	if v.Kind != structured.String || v.Value == "" {
 		return "", fmt.Errorf("%w: %s", ErrParameter, name)
 	}
-	return v.value, nil
+	return v.Value, nil
 }
 
 // seconds returns a parameter that is a time.
 func (s *signature) seconds(name string) (int64, error) {
-	v, given := s.input.params.get(name)
-	if !given || v.kind != kindInteger || v.number < 0 {
+	v, given := s.input.Params.Get(name)
+	if !given || v.Kind != structured.Integer || v.Number < 0 {
 		return 0, fmt.Errorf("%w: %s", ErrParameter, name)
 	}
-	return v.number, nil
+	return v.Number, nil
 }

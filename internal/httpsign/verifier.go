@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/webrace/webrace/internal/structured"
 )
 
 // Limits of what a verifier accepts: for how long a signature may hold, how far the clock of a client may be
@@ -72,10 +74,10 @@ func (v *Verifier) Verify(r *http.Request) (keyID string, err error) {
 // which is how older drafts have it, where the field is a string, or for a member of the dictionary.
 func (s *signature) coversEnough() error {
 	host, directory := false, false
-	for _, c := range s.input.list {
-		_, isMember := c.params.get("key")
-		host = host || c.value == "@authority" && len(c.params) == 0
-		directory = directory || c.value == "signature-agent" && (isMember || len(c.params) == 0)
+	for _, c := range s.input.List {
+		_, isMember := c.Params.Get("key")
+		host = host || c.Value == "@authority" && len(c.Params) == 0
+		directory = directory || c.Value == "signature-agent" && (isMember || len(c.Params) == 0)
 	}
 	switch {
 	case !host:
@@ -110,7 +112,7 @@ func (s *signature) fresh(now time.Time) (expires time.Time, err error) {
 
 // verify checks the signature itself.
 func (s *signature) verify(r *http.Request, key ed25519.PublicKey) error {
-	if alg, given := s.input.params.get("alg"); given && (alg.kind != kindString || alg.value != algorithm) {
+	if alg, given := s.input.Params.Get("alg"); given && (alg.Kind != structured.String || alg.Value != algorithm) {
 		return ErrAlgorithm
 	}
 	if key == nil {

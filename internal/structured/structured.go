@@ -1,4 +1,6 @@
-package httpsign
+// Package structured reads and writes structured fields of HTTP (RFC 9651), as far as signatures and usage preferences
+// need them: dictionaries of items and inner lists. Display strings are not read.
+package structured
 
 import (
 	"encoding/base64"
@@ -7,91 +9,90 @@ import (
 	"strings"
 )
 
-// Structured fields (RFC 9651), as far as signatures need them: a dictionary of items and inner lists. Display
-// strings are not read.
-
-// kind is the type of a bare item.
-type kind byte
+// Kind is the type of a bare item.
+type Kind byte
 
 const (
-	kindInteger kind = iota
-	kindDecimal
-	kindString
-	kindToken
-	kindBytes
-	kindBoolean
-	kindDate
+	Integer Kind = iota
+	Decimal
+	String
+	Token
+	Bytes
+	Boolean
+	Date
 )
 
-// bare is an item without its parameters.
-type bare struct {
-	kind   kind
-	text   string // as it is serialized
-	value  string // of a string or bytes: what it holds
-	number int64  // of an integer
+// Bare is an item without its parameters.
+type Bare struct {
+	Kind   Kind
+	Text   string // as it is serialized
+	Value  string // of a string or bytes: what it holds
+	Number int64  // of an integer
 }
 
-// param is a parameter of an item or a list, or a member of a dictionary that is no list.
-type param struct {
-	name  string
-	value bare
+// Param is a parameter of an item or a list, or a member of a dictionary that is no list.
+type Param struct {
+	Name  string
+	Value Bare
 }
 
-// params are in their order, each name once.
-type params []param
+// Params are in their order, each name once.
+type Params []Param
 
-// get returns the value of a parameter.
-func (all params) get(name string) (bare, bool) {
+// Get returns the value of a parameter.
+func (all Params) Get(name string) (Bare, bool) {
 	for _, p := range all {
-		if p.name == name {
-			return p.value, true
+		if p.Name == name {
+			return p.Value, true
 		}
 	}
-	return bare{}, false
+	return Bare{}, false
 }
 
-// serialize writes parameters (RFC 9651, section 4.1.1.2).
-func (all params) serialize() string {
+// Serialize writes parameters (RFC 9651, section 4.1.1.2).
+func (all Params) Serialize() string {
 	var b strings.Builder
 	for _, p := range all {
-		b.WriteString(";" + p.name)
-		if p.value.text != "?1" {
-			b.WriteString("=" + p.value.text)
+		b.WriteString(";" + p.Name)
+		if p.Value.Text != "?1" {
+			b.WriteString("=" + p.Value.Text)
 		}
 	}
 	return b.String()
 }
 
-// item is a bare item with its parameters.
-type item struct {
-	bare
-	params params
+// Item is a bare item with its parameters.
+type Item struct {
+	Bare
+	Params Params
 }
 
-func (i item) serialize() string { return i.text + i.params.serialize() }
+// Serialize writes an item (RFC 9651, section 4.1.3).
+func (i Item) Serialize() string { return i.Text + i.Params.Serialize() }
 
-// value is what a dictionary has under a name: an item, or an inner list.
-type value struct {
-	item          // its parameters are those of the list, too
-	isList bool   // which has
-	list   []item // these items
+// Value is what a dictionary has under a name: an item, or an inner list.
+type Value struct {
+	Item          // its parameters are those of the list, too
+	IsList bool   // which has
+	List   []Item // these items
 }
 
-func (v value) serialize() string {
-	if !v.isList {
-		return v.item.serialize()
+// Serialize writes a value (RFC 9651, sections 4.1.1.1 and 4.1.3).
+func (v Value) Serialize() string {
+	if !v.IsList {
+		return v.Item.Serialize()
 	}
-	items := make([]string, len(v.list))
-	for i, each := range v.list {
-		items[i] = each.serialize()
+	items := make([]string, len(v.List))
+	for i, each := range v.List {
+		items[i] = each.Serialize()
 	}
-	return "(" + strings.Join(items, " ") + ")" + v.params.serialize()
+	return "(" + strings.Join(items, " ") + ")" + v.Params.Serialize()
 }
 
-// dictionary has values by their names, in their order.
-type dictionary struct {
-	names  []string
-	values map[string]value
+// Dictionary has values by their names, in their order.
+type Dictionary struct {
+	Names  []string
+	Values map[string]Value
 }
 
 // Why a text is no dictionary.
@@ -108,19 +109,19 @@ var (
 // parser reads a text from its front.
 type parser struct{ rest string }
 
-// parseDictionary reads a field (RFC 9651, section 4.2.2). Of members of one name the last counts.
-func parseDictionary(text string) (dictionary, error) {
-	d := dictionary{values: make(map[string]value)}
+// ParseDictionary reads a field (RFC 9651, section 4.2.2). Of members of one name the last counts.
+func ParseDictionary(text string) (Dictionary, error) {
+	d := Dictionary{Values: make(map[string]Value)}
 	p := &parser{strings.Trim(text, " ")}
 	for p.rest != "" {
 		name, v, err := p.member()
 		if err != nil {
 			return d, err
 		}
-		if _, known := d.values[name]; !known {
-			d.names = append(d.names, name)
+		if _, known := d.Values[name]; !known {
+			d.Names = append(d.Names, name)
 		}
-		d.values[name] = v
+		d.Values[name] = v
 		p.rest = strings.TrimLeft(p.rest, " \t")
 		if p.rest == "" {
 			return d, nil
@@ -155,27 +156,27 @@ func (p *parser) while(of func(c byte) bool) string {
 	return taken
 }
 
-func (p *parser) member() (name string, v value, err error) {
+func (p *parser) member() (name string, v Value, err error) {
 	if name, err = p.name(); err != nil {
 		return "", v, err
 	}
 	if !p.take('=') {
-		v.bare = bare{kind: kindBoolean, text: "?1"}
-		v.params, err = p.params()
+		v.Bare = Bare{Kind: Boolean, Text: "?1"}
+		v.Params, err = p.params()
 		return name, v, err
 	}
-	if v.isList = p.take('('); v.isList {
-		if v.list, err = p.items(); err == nil {
-			v.params, err = p.params()
+	if v.IsList = p.take('('); v.IsList {
+		if v.List, err = p.items(); err == nil {
+			v.Params, err = p.params()
 		}
 		return name, v, err
 	}
-	v.item, err = p.item()
+	v.Item, err = p.item()
 	return name, v, err
 }
 
 // items reads an inner list behind its bracket.
-func (p *parser) items() (all []item, err error) {
+func (p *parser) items() (all []Item, err error) {
 	for {
 		p.rest = strings.TrimLeft(p.rest, " ")
 		if p.take(')') {
@@ -192,15 +193,15 @@ func (p *parser) items() (all []item, err error) {
 	}
 }
 
-func (p *parser) item() (i item, err error) {
-	if i.bare, err = p.bare(); err == nil {
-		i.params, err = p.params()
+func (p *parser) item() (i Item, err error) {
+	if i.Bare, err = p.bare(); err == nil {
+		i.Params, err = p.params()
 	}
 	return i, err
 }
 
 // params reads parameters. Of those of one name the last counts, at the place of the first.
-func (p *parser) params() (all params, err error) {
+func (p *parser) params() (all Params, err error) {
 	places := make(map[string]int)
 	for p.take(';') {
 		p.rest = strings.TrimLeft(p.rest, " ")
@@ -208,18 +209,18 @@ func (p *parser) params() (all params, err error) {
 		if err != nil {
 			return nil, err
 		}
-		v := bare{kind: kindBoolean, text: "?1"}
+		v := Bare{Kind: Boolean, Text: "?1"}
 		if p.take('=') {
 			if v, err = p.bare(); err != nil {
 				return nil, err
 			}
 		}
 		if at, known := places[name]; known {
-			all[at].value = v
+			all[at].Value = v
 			continue
 		}
 		places[name] = len(all)
-		all = append(all, param{name, v})
+		all = append(all, Param{name, v})
 	}
 	return all, nil
 }
@@ -231,9 +232,9 @@ func (p *parser) name() (string, error) {
 	return p.while(func(c byte) bool { return isLower(c) || isDigit(c) || strings.IndexByte("_-.*", c) >= 0 }), nil
 }
 
-func (p *parser) bare() (bare, error) {
+func (p *parser) bare() (Bare, error) {
 	if p.rest == "" {
-		return bare{}, errItem
+		return Bare{}, errItem
 	}
 	switch c := p.rest[0]; {
 	case c == '"':
@@ -247,71 +248,71 @@ func (p *parser) bare() (bare, error) {
 	case c == '@':
 		p.rest = p.rest[1:]
 		n, err := p.number()
-		if err == nil && n.kind != kindInteger {
+		if err == nil && n.Kind != Integer {
 			err = errNumber
 		}
-		return bare{kind: kindDate, text: "@" + n.text}, err
+		return Bare{Kind: Date, Text: "@" + n.Text}, err
 	case c == '*' || isLower(c|0x20):
 		return p.token(), nil
 	}
-	return bare{}, errItem
+	return Bare{}, errItem
 }
 
-func (p *parser) string() (bare, error) {
+func (p *parser) string() (Bare, error) {
 	var held strings.Builder
 	for i := 1; i < len(p.rest); i++ {
 		switch c := p.rest[i]; {
 		case c == '"':
-			b := bare{kind: kindString, text: p.rest[:i+1], value: held.String()}
+			b := Bare{Kind: String, Text: p.rest[:i+1], Value: held.String()}
 			p.rest = p.rest[i+1:]
 			return b, nil
 		case c == '\\':
 			if i++; i == len(p.rest) || p.rest[i] != '"' && p.rest[i] != '\\' {
-				return bare{}, errString
+				return Bare{}, errString
 			}
 			held.WriteByte(p.rest[i])
 		case c < ' ' || c >= 0x7f:
-			return bare{}, errString
+			return Bare{}, errString
 		default:
 			held.WriteByte(c)
 		}
 	}
-	return bare{}, errString
+	return Bare{}, errString
 }
 
-func (p *parser) bytes() (bare, error) {
+func (p *parser) bytes() (Bare, error) {
 	encoded, rest, found := strings.Cut(p.rest[1:], ":")
 	if !found || strings.ContainsAny(encoded, "\r\n") { // which the decoder would skip
-		return bare{}, errBytes
+		return Bare{}, errBytes
 	}
 	held, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "="))
 	if err != nil {
-		return bare{}, errBytes
+		return Bare{}, errBytes
 	}
 	p.rest = rest
-	return bare{kind: kindBytes, text: ":" + base64.StdEncoding.EncodeToString(held) + ":", value: string(held)}, nil
+	return Bare{Kind: Bytes, Text: ":" + base64.StdEncoding.EncodeToString(held) + ":", Value: string(held)}, nil
 }
 
 // number reads an integer of up to 15 digits, or a decimal of up to 12 and 3 behind its point.
-func (p *parser) number() (bare, error) {
+func (p *parser) number() (Bare, error) {
 	sign := ""
 	if p.take('-') {
 		sign = "-"
 	}
 	whole := p.while(isDigit)
 	if whole == "" || len(whole) > 15 {
-		return bare{}, errNumber
+		return Bare{}, errNumber
 	}
 	n, err := strconv.ParseInt(sign+whole, 10, 64)
 	if err != nil {
-		return bare{}, errNumber
+		return Bare{}, errNumber
 	}
 	if !p.take('.') {
-		return bare{kind: kindInteger, text: strconv.FormatInt(n, 10), number: n}, nil
+		return Bare{Kind: Integer, Text: strconv.FormatInt(n, 10), Number: n}, nil
 	}
 	part := p.while(isDigit)
 	if len(whole) > 12 || part == "" || len(part) > 3 {
-		return bare{}, errNumber
+		return Bare{}, errNumber
 	}
 	text := strings.TrimRight(part, "0")
 	if text == "" {
@@ -321,20 +322,20 @@ func (p *parser) number() (bare, error) {
 	if text != "0.0" {
 		text = sign + text
 	}
-	return bare{kind: kindDecimal, text: text}, nil
+	return Bare{Kind: Decimal, Text: text}, nil
 }
 
-func (p *parser) boolean() (bare, error) {
+func (p *parser) boolean() (Bare, error) {
 	if len(p.rest) < 2 || p.rest[1] != '0' && p.rest[1] != '1' {
-		return bare{}, errItem
+		return Bare{}, errItem
 	}
-	b := bare{kind: kindBoolean, text: p.rest[:2]}
+	b := Bare{Kind: Boolean, Text: p.rest[:2]}
 	p.rest = p.rest[2:]
 	return b, nil
 }
 
-func (p *parser) token() bare {
-	return bare{kind: kindToken, text: p.while(func(c byte) bool {
+func (p *parser) token() Bare {
+	return Bare{Kind: Token, Text: p.while(func(c byte) bool {
 		return isLower(c|0x20) || isDigit(c) || strings.IndexByte("!#$%&'*+-.^_`|~:/", c) >= 0
 	})}
 }

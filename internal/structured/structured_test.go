@@ -1,4 +1,4 @@
-package httpsign
+package structured
 
 import (
 	"errors"
@@ -7,11 +7,11 @@ import (
 )
 
 // serialize writes a dictionary (RFC 9651, section 4.1.2).
-func (d dictionary) serialize() string {
+func (d Dictionary) serialize() string {
 	var all []string
-	for _, name := range d.names {
-		v := d.values[name]
-		if text := v.serialize(); !v.isList && v.text == "?1" {
+	for _, name := range d.Names {
+		v := d.Values[name]
+		if text := v.Serialize(); !v.IsList && v.Text == "?1" {
 			all = append(all, name+strings.TrimPrefix(text, "?1"))
 		} else {
 			all = append(all, name+"="+text)
@@ -42,7 +42,7 @@ func TestDictionariesAreReadAndWritten(t *testing.T) {
 		"*a=*b/c:d":                                 "*a=*b/c:d",
 		"  a=1  ":                                   "a=1",
 	} {
-		d, err := parseDictionary(text)
+		d, err := ParseDictionary(text)
 		if got := d.serialize(); err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
@@ -57,7 +57,7 @@ func TestDictionariesAreReadAndWritten(t *testing.T) {
 		"a=(1": errList, "a=(1,2)": errList, "a=(1;x\"\")": errList,
 		"a=1 b=2": errMembers, "a=1,": errMembers, "a=1, ": errMembers, "a=1;x=1.5\"": errMembers, "a\t=1": errMembers, "a=(1)2": errMembers,
 	} {
-		if d, err := parseDictionary(text); !errors.Is(err, want) {
+		if d, err := ParseDictionary(text); !errors.Is(err, want) {
 			t.Errorf("%q: %q, %v; want %v", text, d.serialize(), err, want)
 		}
 	}
@@ -69,12 +69,12 @@ func FuzzDictionary(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		d, err := parseDictionary(text)
+		d, err := ParseDictionary(text)
 		if err != nil {
 			return
 		}
 		written := d.serialize()
-		again, err := parseDictionary(written)
+		again, err := ParseDictionary(written)
 		if err != nil || again.serialize() != written {
 			t.Errorf("%q is %q, and then %q, %v", text, written, again.serialize(), err)
 		}
