@@ -144,7 +144,7 @@ type Document struct {
 	Visit     *Visit        // the last completed visit before this one; nil on the first
 	Outcome   Outcome       // how it was obtained
 	Status    int           // the HTTP status; 304 when not modified, 0 when fresh, and of what no HTTP server answered
-	Header    http.Header   // as received, but for [UndecodedField]; nil when fresh
+	Header    http.Header   // as received, but for [UndecodedField] and [UsageField]; nil when fresh
 	Origin    netip.Addr    // the address that answered
 	At        time.Time     // when the answer began
 	Took      time.Duration // from request to last byte
@@ -183,6 +183,11 @@ const UndecodedField = "Webrace-Undecoded"
 // SourceField is the field of the header of a document without a status in which its agent tells at which source it was
 // found, such as a mailbox. It is stored with the document.
 const SourceField = "Webrace-Source"
+
+// UsageField is the field of a document's header in which fetch notes what files of the host state that the document may
+// be used for: "robots.txt:3: Content-Usage: train-ai=n" is what line 3 of robots.txt states, which spoke of its URL when
+// it was fetched. It is stored with the header; what a server sends by that name is left out.
+const UsageField = "Webrace-Usage"
 
 // What a document may come without. A server that confirms the stored version sends none of them, and a document
 // that is still fresh was not even asked for: the stage cache adds what is stored, where a stage behind it needs it.

@@ -30,6 +30,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/internal/robots"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
@@ -286,7 +287,8 @@ type exchange struct {
 	req        webrace.Request
 	target     httpclient.Target
 	began      time.Time
-	crawlDelay time.Duration // that the host's robots.txt asks for
+	crawlDelay time.Duration  // that the host's robots.txt asks for
+	usage      []robots.Usage // what it states that the answer may be used for
 
 	address   netip.Addr   // of the host, if names share their turns
 	turn      *addressTurn // at it; nil before it is taken, and after it has ended
@@ -324,7 +326,7 @@ func (x *exchange) ask(ctx context.Context, out pipeline.Emitter) error {
 		if time.Now().Before(policy.rest) {
 			return x.requeue(&restingError{until: policy.rest})
 		}
-		x.crawlDelay = policy.delay
+		x.crawlDelay, x.usage = policy.delay, policy.usage
 	}
 	if err := x.get(ctx, out); err != nil {
 		return err

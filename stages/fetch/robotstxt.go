@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/webrace/webrace/stages/fetch/internal/robots"
+	"github.com/webrace/webrace/internal/robots"
 	"github.com/webrace/webrace/stages/internal/httpclient"
 	"github.com/webrace/webrace/stages/internal/loadingcache"
 )
@@ -31,7 +31,8 @@ type robotsPolicy struct {
 	delay   time.Duration // to keep between requests, as far as it is kept
 	rest    time.Time     // until when the host rests from having been asked for its robots.txt
 
-	sitemaps []string // that it names, if they are wanted
+	sitemaps []string       // that it names, if they are wanted
+	usage    []robots.Usage // what it states that the answer may be used for
 }
 
 // robotsPolicy returns what the robots.txt of the target's host demands for it. The request for that file is one like
@@ -42,7 +43,7 @@ func (s *stage) robotsPolicy(ctx context.Context, t httpclient.Target) (robotsPo
 	if err != nil {
 		return robotsPolicy{}, err
 	}
-	p := robotsPolicy{delay: s.crawlDelay(t, known.rules.Delay()), sitemaps: s.sitemaps(t, known)}
+	p := robotsPolicy{delay: s.crawlDelay(t, known.rules.Delay()), sitemaps: s.sitemaps(t, known), usage: known.rules.Usage(t.Path)}
 	p.allowed, p.because = known.allows(t.Path)
 	if pause := s.pause(known.origin, known.took, p.delay); pause > 0 {
 		p.rest = known.at.Add(pause)

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/robots"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/stages/fetch/internal/robots"
 	"github.com/webrace/webrace/stages/internal/httpclient/clienttest"
 	"github.com/webrace/webrace/stages/internal/loadingcache"
 )
@@ -291,5 +291,42 @@ func TestARobotsTxtIsKeptForADay(t *testing.T) {
 				t.Errorf("asked for %d times after it had run out", asked.Load())
 			}
 		})
+	}
+}
+
+// What robots.txt states about the use of a page is noted in the header of its document, and what the server writes
+// there is not. Where nothing is stated, nothing is noted.
+func TestWhatRobotsTxtStatesAboutUse(t *testing.T) {
+	t.Parallel()
+	const file = "User-agent: *\nContent-Usage: train-ai=n\n\nUser-agent: webrace\nContent-Usage: search=y\nContent-Usage: /open/ train-ai=y # all of it\nLicense: http://h.example/rsl.xml\nDisallow: /never"
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(webrace.UsageField, "robots.txt:1: Content-Usage: train-ai=y")
+		switch {
+		case r.URL.Path == "/robots.txt":
+			fmt.Fprint(w, file)
+		case r.Header.Get("If-None-Match") != "":
+			w.WriteHeader(http.StatusNotModified)
+		default:
+			fmt.Fprint(w, r.URL.Path)
+		}
+	})
+	again := get(url + "/open/again")
+	again.Visit = &webrace.Visit{ETag: `"x"`, Digest: webrace.Digest{1}, Version: 1}
+	all := run(t, obedient(), get(url+"/page"), get(url+"/open/page?a"), again)
+	for i, want := range []string{
+		"robots.txt:5: Content-Usage: search=y|robots.txt:7: License: http://h.example/rsl.xml",
+		"robots.txt:6: Content-Usage: /open/ train-ai=y|robots.txt:7: License: http://h.example/rsl.xml",
+		"robots.txt:6: Content-Usage: /open/ train-ai=y|robots.txt:7: License: http://h.example/rsl.xml",
+	} {
+		r := all.byRequest[i]
+		if len(r.documents) != 1 {
+			t.Fatalf("%d: %+v", i, r)
+		}
+		if got := strings.Join(r.documents[0].Header[webrace.UsageField], "|"); got != want {
+			t.Errorf("of %s is noted %q, want %q", r.documents[0].URL, got, want)
+		}
+	}
+	if r, _ := one(t, local(), get(url+"/page")); len(r.documents) != 1 || r.documents[0].Header.Get(webrace.UsageField) != "" {
+		t.Errorf("without robots.txt: %+v", r)
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/robots"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/stages/fetch/internal/robots"
 	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 

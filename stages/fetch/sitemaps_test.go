@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/robots"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/stages/fetch/internal/robots"
 )
 
 // announced runs requests one after the other, and returns the sitemaps that each gave.

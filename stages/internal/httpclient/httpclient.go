@@ -179,7 +179,8 @@ func (c *Client) exchange(ctx context.Context, giveUp func(), watch *stopwatch, 
 		c.env.Counter("http2").Add(1)
 	}
 	a.At, a.Status, a.Header = time.Now(), response.StatusCode, response.Header
-	delete(a.Header, webrace.UndecodedField) // which tells what happened here, as the other does
+	delete(a.Header, webrace.UndecodedField) // which tells what happened here, as the others do
+	delete(a.Header, webrace.UsageField)
 	webrace.SetTruncation(a.Header, "")
 	switch a.Ignored = t.ignores(a); {
 	case contentcoding.HasDocument(a.Status) && !a.Ignored:

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jimsmart/grobotstxt"
 
-	"github.com/webrace/webrace/stages/fetch/internal/robots"
+	"github.com/webrace/webrace/internal/robots"
 )
 
 func TestTheMostSpecificRuleDecides(t *testing.T) {

@@ -23,12 +23,19 @@ func TestAmplification(t *testing.T) {
 			return repeated("", string(repeated("", "", "User-agent: a%d\n", "").Grow(size/4)), "Crawl-delay: 1\n", "").Grow(size)
 		}},
 		repeated("sitemaps", "", "Sitemap: http://h/%d\n", ""),
+		repeated("usages", begin, "Content-Usage: /a%d train-ai=n\n", ""),
+		repeated("usages of everything", begin, "Content-Usage: a\n", ""),
+		repeated("usages of stars", begin, "Content-Signal: /*a*a*a*b$ a\n", ""),
+		repeated("usages of crawlers", "", "User-agent: a\nContent-Usage: a\n", ""),
+		repeated("licenses", "", "License: http://h/%d\n", ""),
 		repeated("lines", "", "\n", ""),
 		repeated("lines without a colon", "", "a\n", ""),
 		repeated("escapes", begin+"Disallow: /", "%C3", ""),
 	} {
 		testutil.Amplify(t, c, func(body []byte) bool {
-			Parse(body).Agent("webrace/1.0").Allowed("/" + string(testutil.Repeated("", "", "a", "").Grow(2000)))
+			rules, path := Parse(body).Agent("webrace/1.0"), "/"+string(testutil.Repeated("", "", "a", "").Grow(2000))
+			rules.Allowed(path)
+			rules.Usage(path)
 			return len(body) > MaxBytes
 		})
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webrace/webrace/internal/robots"
 	"github.com/webrace/webrace/internal/testutil"
-	"github.com/webrace/webrace/stages/fetch/internal/robots"
 )
 
 // question is a file, and what is asked of it.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webrace/webrace/stages/fetch/internal/robots"
+	"github.com/webrace/webrace/internal/robots"
 )
 
 // Each sentence of RFC 9309, sections 2.2 and 2.5, that asks something of a crawler. What it asks of the one who
@@ -68,6 +68,7 @@ func TestRFC9309SentenceBySentence(t *testing.T) {
 		{"2.2.3 example: the dollar as itself", "User-agent: *\nDisallow: /path/foo-%24", "/path/foo-", "/path/foo-$ /path/foo-%24 /path/foo-$a"},
 		{"2.2.4 sitemaps belong to no group, and part none", "User-agent: x\nSitemap: https://example.org/s.xml\nUser-agent: webrace\nDisallow: /a", "/b", "/a"},
 		{"2.2.4 nor do other lines", "User-agent: webrace\nCrawl-delay: 1\nHost: example.org\nUser-agent: x\nDisallow: /a", "/b", "/a"},
+		{"2.2.4 nor do those on usage", "User-agent: webrace\nContent-Usage: train-ai=n\nContent-Signal: search=yes\nLicense: x\nUser-agent: x\nDisallow: /a", "/b", "/a"},
 		{"2.2 what is no line of these is skipped", "<html>\nUser-agent: *\n<p>Disallow: /\n::::\n:\nDisallow /b\nDisallow: /a", "/ /c", "/a /b"},
 		{"2.2 of a line so long that it is none, the rest does not count", "User-agent: *\nDisallow: /a" + strings.Repeat("x", 1<<16) + "\nDisallow: /b" + strings.Repeat(" ", 1<<16) + "\nDisallow: /c", "/a /ax", "/b /c"},
 		{"2.5 half a MB is read at least", "User-agent: *\n" + strings.Repeat("#\n", 250_000-10) + "Disallow: /a", "/b", "/a"},

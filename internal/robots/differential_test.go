@@ -9,7 +9,7 @@ import (
 
 	"github.com/jimsmart/grobotstxt"
 
-	"github.com/webrace/webrace/stages/fetch/internal/robots"
+	"github.com/webrace/webrace/internal/robots"
 )
 
 var files = flag.Int("files", 4000, "how many robots.txt files are generated for each reference")

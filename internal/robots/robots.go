@@ -35,6 +35,7 @@ const maxDelay = 365 * 24 * time.Hour
 type File struct {
 	groups   []group
 	sitemaps []string
+	licenses []Usage
 }
 
 // group is a run of user-agent lines and the rules that follow them.
@@ -43,6 +44,9 @@ type group struct {
 	rules  []rule
 	delays []time.Duration // by how many agents are named above them, less one: a delay binds these
 	closed bool            // a rule was seen: the next user-agent line begins another group
+	usages []usageRule
+
+	usageFrom, usageTo int // the agents that the last of usages binds
 }
 
 // Parse reads the first [MaxBytes] of a robots.txt. There is no malformed file: a line that makes no sense
@@ -66,11 +70,12 @@ func (f *File) Agent(userAgent string) *Rules {
 	if token == "" || !slices.ContainsFunc(f.groups, names) {
 		token = "*"
 	}
-	r := &Rules{sitemaps: f.sitemaps}
+	r := &Rules{sitemaps: f.sitemaps, licenses: f.licenses}
 	for _, g := range f.groups {
 		if names(g) {
 			r.rules = append(r.rules, g.rules...)
 			r.delay = max(r.delay, g.delayOf(token))
+			r.usages = append(r.usages, g.usagesOf(token)...)
 		}
 	}
 	slices.SortStableFunc(r.rules, func(a, b rule) int {
@@ -84,6 +89,7 @@ func (f *File) Agent(userAgent string) *Rules {
 		}
 		return 1
 	})
+	slices.SortStableFunc(r.usages, func(a, b usageRule) int { return b.octets - a.octets })
 	return r
 }
 
@@ -100,6 +106,8 @@ type Rules struct {
 	rules    []rule // the first that matches decides
 	delay    time.Duration
 	sitemaps []string
+	usages   []usageRule // those with the longest path first
+	licenses []Usage
 }
 
 // AllowAll stands for a robots.txt that does not exist.
@@ -174,7 +182,11 @@ func (c *collector) HandleSitemap(_ int, value string) {
 	}
 }
 
-func (c *collector) HandleUnknownAction(_ int, action, value string) {
+func (c *collector) HandleUnknownAction(line int, action, value string) {
+	if isUsage(action) {
+		c.addUsage(line, action, value)
+		return
+	}
 	g := c.group()
 	if g == nil || !strings.EqualFold(action, "crawl-delay") {
 		return
@@ -182,6 +194,10 @@ func (c *collector) HandleUnknownAction(_ int, action, value string) {
 	g.delays = append(g.delays, make([]time.Duration, len(g.agents)-len(g.delays))...)
 	last := len(g.delays) - 1
 	g.delays[last] = max(g.delays[last], parseDelay(value))
+}
+
+func isUsage(action string) bool {
+	return strings.EqualFold(action, "content-usage") || strings.EqualFold(action, "content-signal") || strings.EqualFold(action, "license")
 }
 
 func (c *collector) group() *group {
