@@ -1,26 +1,40 @@
 package article
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"golang.org/x/net/html"
 )
 
 // page is a page's elements in document order, with what each holds.
 type page struct {
 	elements []element
-	scratch  []int32
 }
 
 // element is an element of a page. Lengths are in letters, of which those of Chinese, Japanese and Korean count three.
 type element struct {
 	node        *html.Node
 	parent, end int32 // number of its parent, and of the first element behind those within it
-	text, link  int32 // length of the text within it, and of what of that is in links
-	own, linked int32 // the same of its own text, outside of blocks within it
-	prose       int32 // length of the text within it that reads like prose
+	own, linked int32 // length of its own text, outside of blocks within it, and of what of that is in links
+	all         sums  // what is within it
+	left        sums  // what is within it, but for what is out
 	is          trait
 	hint        hint
+	holds       hint // of its own, and of those within it
 	out         bool // it is none of the main part
-	holds       hint // what is within it: an h1, an article
+	sentence    bool // its own text ends as a sentence does
+}
+
+// sums are what an element holds.
+type sums struct{ text, link, prose, blocks, links int32 }
+
+func (s *sums) add(t sums) {
+	s.text += t.text
+	s.link += t.link
+	s.prose += t.prose
+	s.blocks += t.blocks
+	s.links += t.links
 }
 
 // newPage reads a tree.
@@ -29,6 +43,7 @@ func newPage(root *html.Node) *page {
 	p.elements = append(p.elements, element{node: root, parent: -1})
 	p.children(root, 0, 0, false)
 	p.elements[0].end = int32(len(p.elements))
+	p.sum()
 	return p
 }
 
@@ -37,12 +52,16 @@ func (p *page) children(n *html.Node, at, block int32, inLink bool) {
 		switch c.Type {
 		case html.TextNode:
 			l := letters(c.Data)
-			e := &p.elements[at]
-			e.text += l
+			if l == 0 {
+				continue
+			}
 			b := &p.elements[block]
 			b.own += l
+			b.sentence = endsSentence(c.Data)
+			if at != block {
+				p.elements[at].all.text += l // so far: of inline elements, which are no blocks
+			}
 			if inLink {
-				e.link += l
 				b.linked += l
 			}
 		case html.ElementNode:
@@ -57,34 +76,45 @@ func (p *page) element(n *html.Node, parent, block int32, inLink bool) {
 		return
 	}
 	at := int32(len(p.elements))
-	e := element{node: n, parent: parent, is: is, hint: hintOf(n)}
-	p.elements = append(p.elements, e)
+	p.elements = append(p.elements, element{node: n, parent: parent, is: is, hint: hintOf(n)})
 	if is&inline == 0 {
 		block = at
 	}
 	p.children(n, at, block, inLink || is&link != 0)
-	p.leave(at)
+	p.elements[at].end = int32(len(p.elements))
 }
 
-// leave adds what an element holds to its parent's.
-func (p *page) leave(at int32) {
-	e := &p.elements[at]
-	e.end = int32(len(p.elements))
-	if e.own >= 40 && 2*e.linked < e.own {
-		e.prose += e.own - e.linked
+// sum adds what elements hold to their parents.
+func (p *page) sum() {
+	for i := len(p.elements) - 1; i >= 0; i-- {
+		e := &p.elements[i]
+		e.all.add(e.itself())
+		e.holds |= e.hint
+		if e.parent >= 0 {
+			up := &p.elements[e.parent]
+			all := e.all
+			if e.is&inline != 0 {
+				all.text = 0 // it is the block's own
+			}
+			up.all.add(all)
+			up.holds |= e.holds
+		}
 	}
-	if e.node.Data == "h1" || e.node.Data == "article" || e.node.Data == "main" {
-		e.holds |= content
+}
+
+// itself is what an element holds without those within it.
+func (e *element) itself() (s sums) {
+	if e.is&link != 0 {
+		s.links = 1
 	}
-	if e.is&control != 0 || e.hint&beside != 0 && e.hint&body == 0 && e.node.Data != "body" && e.node.Data != "html" && e.holds == 0 {
-		e.out = true
-		return
+	if e.is&inline != 0 || e.own == 0 {
+		return s
 	}
-	up := &p.elements[e.parent]
-	up.text += e.text
-	up.link += e.link
-	up.prose += e.prose
-	up.holds |= e.holds
+	s.text, s.link, s.blocks = e.own, e.linked, 1
+	if e.own >= 40 && 2*e.linked < e.own && e.is&heading == 0 {
+		s.prose = e.own - e.linked
+	}
+	return s
 }
 
 // letters returns the length of a text, without white space.
@@ -102,14 +132,27 @@ func letters(s string) (n int32) {
 }
 
 func hintOf(n *html.Node) (h hint) {
+	switch n.Data {
+	case "h1":
+		h = title
+	case "article":
+		h = content
+	case "main":
+		h = main
+	case "figcaption":
+		h = caption
+	case "html", "body":
+		return 0
+	}
 	for i := range n.Attr {
 		switch n.Attr[i].Key {
-		case "class", "id", "role", "itemprop":
+		case "class", "id", "role":
 			if v := n.Attr[i].Val; len(v) < 500 {
 				h |= hintsOf(v)
-				if n.Attr[i].Key == "itemprop" && v == "articleBody" {
-					h |= body
-				}
+			}
+		case "itemprop":
+			if n.Attr[i].Val == "articleBody" {
+				h |= body
 			}
 		}
 	}
@@ -123,4 +166,11 @@ func isHidden(n *html.Node) bool {
 		}
 	}
 	return false
+}
+
+// endsSentence reports whether a text ends as a sentence does, with or without a quotation mark or bracket behind.
+func endsSentence(s string) bool {
+	s = strings.TrimRight(s, " \t\r\n\"')»”’“\u00a0」』")
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return strings.ContainsRune(".!?…。！？:;", r)
 }

@@ -2,26 +2,38 @@ package article
 
 import "strings"
 
-// hint is what the words of an element's class, id, role or itemprop tell of it.
+// hint is what an element's name and the words of its class, id and role tell of it.
 type hint uint16
 
 const (
 	beside  hint = 1 << iota // beside what is read: shared, related, advertised
+	replies                  // comments of readers
 	body                     // the text of an article
-	content                  // the content of a page
+	content                  // an article
+	main                     // the main part of a page
+	title                    // the heading of a page
+
+	caption // what stands under a picture
+
+	subject // a word for an article; with one for its text in the same name, they are body
+	text
 )
 
 var hints = func() map[string]hint {
 	m := map[string]hint{}
 	for words, h := range map[string]hint{
-		"share shares sharing sharebar social socials related recommended recommendation recommendations recirc newsletter " +
-			"newsletters subscribe subscription signup promo promos promotion promoted advert adverts advertisement " +
-			"advertising ad ads adsense sponsor sponsored sponsors outbrain taboola comment comments commenting disqus sidebar " +
+		"share shares sharing sharebar sharetools social socials related recommended recommendation recommendations recirc " +
+			"newsletter newsletters subscribe subscription signup promo promos promotion promoted advert adverts " +
+			"advertisement advertising ad ads adsense sponsor sponsored sponsors outbrain taboola sidebar " +
 			"breadcrumb breadcrumbs cookie cookies consent gdpr popup modal overlay menu nav navigation navbar footer tags " +
-			"taglist byline pagination pager toolbar widget widgets masthead skip login register rating ratings trending " +
+			"taglist byline pagination pager toolbar masthead skip login register rating ratings trending " +
 			"popular bio banner contentinfo complementary dialog alert search": beside,
-		"articlebody": body,
-		"article articles body content entry post story text prose main": content,
+		"comment comments commenting disqus respond":                                                      replies,
+		"article articles story post entry blog news field page":                                          subject,
+		"body content text copy prose":                                                                    text,
+		"articlebody articlecontent articletext postcontent postbody storybody storycontent entrycontent": body,
+		"main":                        main,
+		"caption captions figcaption": caption,
 	} {
 		for w := range strings.FieldsSeq(words) {
 			m[w] |= h
@@ -30,15 +42,16 @@ var hints = func() map[string]hint {
 	return m
 }()
 
-// hintsOf reads the words of a value as sidebar-left, articleBody or post_content. A word is told by its letters alone.
-func hintsOf(value string) (h hint) {
+// hintsOf reads the words of names as sidebar-left, articleBody or post_content. A word is told by its letters alone.
+func hintsOf(names string) (all hint) {
 	var word [20]byte
-	n := 0
+	var h hint // of a name
+	n, start := 0, 0
 	lower := false
-	for i := 0; i <= len(value); i++ {
-		var c byte
-		if i < len(value) {
-			c = value[i]
+	for i := 0; i <= len(names); i++ {
+		var c byte = ' '
+		if i < len(names) {
+			c = names[i]
 		}
 		upper := 'A' <= c && c <= 'Z'
 		if small := c | 0x20; 'a' <= small && small <= 'z' && !(upper && lower) {
@@ -52,10 +65,22 @@ func hintsOf(value string) (h hint) {
 		if 0 < n && n <= len(word) {
 			h |= hints[string(word[:n])]
 		}
+		whole := n == i-start
 		n, lower = 0, false
 		if upper {
 			word[0], n = c|0x20, 1
 		}
+		if c == ' ' {
+			start = i + 1
+			if h&subject != 0 && h&text != 0 {
+				h |= body
+			}
+			if h&subject != 0 && h&^subject == 0 && whole {
+				h |= content
+			}
+			all |= h &^ (subject | text)
+			h = 0
+		}
 	}
-	return h
+	return all
 }

@@ -11,18 +11,11 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// W3CSuite returns a folder of the W3C's test suites, as "rdf-tests/rdf/rdf11/rdf-turtle": in the folder that the
-// variable WEBRACE_W3C names, else in shared/w3c beside the repository. Without it the test is skipped.
+// W3CSuite returns a folder of the W3C's test suites, as "rdf-tests/rdf/rdf11/rdf-turtle", which are shared data of that
+// name. Without it the test is skipped.
 func W3CSuite(t testing.TB, path string) (dir string) {
 	t.Helper()
-	root := os.Getenv("WEBRACE_W3C")
-	if root == "" {
-		root = filepath.Join(repository(t), "../shared/w3c")
-	}
-	dir, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(path)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir = filepath.Join(Shared(t, "w3c"), filepath.FromSlash(path))
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("the W3C suite %s is not there (WEBRACE_W3C=DIR names the folder of the suites): %v", path, err)
 	}

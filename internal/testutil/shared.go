@@ -1,0 +1,27 @@
+package testutil
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Shared returns a folder of data that is too large, or not ours, to be a part of the repository, as "articles": the one
+// that the variable WEBRACE_ARTICLES names, else shared/articles beside the repository. Without it the test is skipped.
+func Shared(t testing.TB, name string) (dir string) {
+	t.Helper()
+	variable := "WEBRACE_" + strings.ToUpper(name)
+	dir = os.Getenv(variable)
+	if dir == "" {
+		dir = filepath.Join(repository(t), "../shared", name)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("the data %s are not there (%s=DIR names their folder): %v", name, variable, err)
+	}
+	return dir
+}
