@@ -124,7 +124,7 @@ func appendText(text *strings.Builder, a *Article, n *html.Node) {
 	case n.Type == html.TextNode:
 		text.WriteString(n.Data)
 		return
-	case n.Type == html.ElementNode && (traits[n.Data]&hidden != 0 || a.Without(n)):
+	case n.Type == html.ElementNode && (traits[n.Data]&skipped != 0 || a.Without(n)):
 		return
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {

@@ -72,11 +72,14 @@ func (p *page) children(n *html.Node, at, block int32, inLink bool) {
 
 func (p *page) element(n *html.Node, parent, block int32, inLink bool) {
 	is := traits[n.Data]
-	if is&hidden != 0 || isHidden(n) {
+	if is&skipped != 0 {
 		return
 	}
+	if isHidden(n) {
+		is |= hidden
+	}
 	at := int32(len(p.elements))
-	p.elements = append(p.elements, element{node: n, parent: parent, is: is, hint: hintOf(n)})
+	p.elements = append(p.elements, element{node: n, parent: parent, is: is, hint: hintOf(n, is)})
 	if is&inline == 0 {
 		block = at
 	}
@@ -131,7 +134,10 @@ func letters(s string) (n int32) {
 	return n
 }
 
-func hintOf(n *html.Node) (h hint) {
+func hintOf(n *html.Node, is trait) (h hint) {
+	if is&document != 0 {
+		return 0 // of the page, not of a part
+	}
 	switch n.Data {
 	case "h1":
 		h = title
@@ -141,8 +147,6 @@ func hintOf(n *html.Node) (h hint) {
 		h = main
 	case "figcaption":
 		h = caption
-	case "html", "body":
-		return 0
 	}
 	for i := range n.Attr {
 		switch n.Attr[i].Key {
@@ -153,16 +157,25 @@ func hintOf(n *html.Node) (h hint) {
 		case "itemprop":
 			if n.Attr[i].Val == "articleBody" {
 				h |= body
+			} else if n.Attr[i].Val == "description" {
+				h |= lead
 			}
 		}
 	}
 	return h
 }
 
+// isHidden reports whether an element is not shown until a script or a reader does something.
 func isHidden(n *html.Node) bool {
 	for i := range n.Attr {
-		if n.Attr[i].Key == "hidden" {
-			return true
+		switch a := &n.Attr[i]; a.Key {
+		case "hidden":
+			return a.Val != "until-found"
+		case "style":
+			if _, v, ok := strings.Cut(a.Val, "display"); ok {
+				v, ok = strings.CutPrefix(strings.TrimLeft(v, " \t\n"), ":")
+				return ok && strings.HasPrefix(strings.TrimLeft(v, " \t\n"), "none")
+			}
 		}
 	}
 	return false

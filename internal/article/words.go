@@ -13,27 +13,33 @@ const (
 	main                     // the main part of a page
 	title                    // the heading of a page
 
+	lead    // what an article begins with, before its body
 	caption // what stands under a picture
 
 	subject // a word for an article; with one for its text in the same name, they are body
 	text
+	place // it tells where an article is
 )
 
 var hints = func() map[string]hint {
 	m := map[string]hint{}
 	for words, h := range map[string]hint{
-		"share shares sharing sharebar sharetools social socials related recommended recommendation recommendations recirc " +
-			"newsletter newsletters subscribe subscription signup promo promos promotion promoted advert adverts " +
-			"advertisement advertising ad ads adsense sponsor sponsored sponsors outbrain taboola sidebar " +
-			"breadcrumb breadcrumbs cookie cookies consent gdpr popup modal overlay menu nav navigation navbar footer tags " +
-			"taglist byline pagination pager toolbar masthead skip login register rating ratings trending " +
-			"popular bio banner contentinfo complementary dialog alert search": beside,
-		"comment comments commenting disqus respond":                                                      replies,
-		"article articles story post entry blog news field page":                                          subject,
-		"body content text copy prose":                                                                    text,
+		"share shares sharing sharebar sharetools shariff sharedaddy addthis social socials related recommended " +
+			"recommendation recommendations recirc subscribe subscription signup promo promos promotion promoted " +
+			"advert adverts advertisement advertising ad ads adsense sponsor sponsored sponsors outbrain taboola sidebar " +
+			"breadcrumb breadcrumbs crumb crumbs menu nav navigation navbar footer tags taglist byline pagination pager " +
+			"toolbar masthead skip login register rating ratings trending popular bio banner contentinfo complementary " +
+			"dialog search disclaimer copyright print meta metadata dateline datetime toc author date slider carousel": beside,
+		"comment comments commenting disqus respond kommentar kommentare comentario comentarios commentaires commenti reacties " +
+			"komentarze cookie cookies consent gdpr dsgvo popup modal overlay alert newsletter newsletters": replies,
+		"article articles story post entry hentry": subject,
+		"blog news field page":                     subject | place,
+		"body content text copy prose":             text,
 		"articlebody articlecontent articletext postcontent postbody storybody storycontent entrycontent": body,
-		"main":                        main,
-		"caption captions figcaption": caption,
+		"main": main,
+		"lead lede intro introduction standfirst dek deck subtitle subtitulo subheadline subhead summary teaser excerpt abstract " +
+			"preface chapo bajada entradilla vorspann ingress description": lead,
+		"caption captions figcaption imagecaption credit credits legend": caption,
 	} {
 		for w := range strings.FieldsSeq(words) {
 			m[w] |= h
@@ -75,10 +81,10 @@ func hintsOf(names string) (all hint) {
 			if h&subject != 0 && h&text != 0 {
 				h |= body
 			}
-			if h&subject != 0 && h&^subject == 0 && whole {
+			if h == subject && whole {
 				h |= content
 			}
-			all |= h &^ (subject | text)
+			all |= h &^ (subject | text | place)
 			h = 0
 		}
 	}
