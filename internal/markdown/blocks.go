@@ -139,37 +139,41 @@ func (w *writer) list(n *html.Node) {
 		number = start
 	}
 	items := w.items(ordered)
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.ElementNode && c.Data == "li" {
+	for c := n.FirstChild; c != nil; {
+		if isElement(c, "li") {
 			if value, err := strconv.Atoi(attribute(c, "value")); err == nil && ordered {
 				number = value
 			}
 			items.next(number)
 			number++
 		}
-		items.add(func() { w.node(c); w.flush() })
+		c = items.add(c, func(n *html.Node) bool { return isElement(n, "li") })
 	}
 	items.end()
 }
+
+func isElement(n *html.Node, name string) bool { return n.Type == html.ElementNode && n.Data == name }
 
 // definitions writes a list of terms with what they mean: each as an item, the term as its first paragraph.
 func (w *writer) definitions(n *html.Node) {
 	items := w.items(false)
 	defined := true // the term before has a definition
+	isPart := func(n *html.Node) bool { return isElement(n, "dt") || isElement(n, "dd") || isElement(n, "div") }
 	var add func(n *html.Node)
 	add = func(n *html.Node) {
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
+		for c := n.FirstChild; c != nil; {
 			switch {
-			case c.Type == html.ElementNode && c.Data == "div" && n.Data == "dl" && w.kindOf(c) != skipped:
+			case isElement(c, "div") && n.Data == "dl" && w.kindOf(c) != skipped:
 				add(c)
+				c = c.NextSibling
 				continue
-			case c.Type == html.ElementNode && c.Data == "dt" && defined:
+			case isElement(c, "dt") && defined:
 				items.next(0)
 				defined = false
-			case c.Type == html.ElementNode && c.Data == "dd":
+			case isElement(c, "dd"):
 				defined = true
 			}
-			items.add(func() { w.node(c); w.flush() })
+			c = items.add(c, isPart)
 		}
 	}
 	add(n)
@@ -221,22 +225,30 @@ func (i *items) next(number int) {
 	i.item = container{first: marker, rest: strings.Repeat(" ", len(marker))}
 }
 
-// add writes something of an item.
-func (i *items) add(f func()) {
-	if !i.begun {
-		f()
-		return
-	}
+// add writes a node, and those behind it up to the next part of the list, as content of an item. It returns that part.
+func (i *items) add(n *html.Node, isPart func(*html.Node) bool) (next *html.Node) {
 	w := i.w
+	write := func() {
+		w.node(n)
+		for next = n.NextSibling; next != nil && !isPart(next); next = next.NextSibling {
+			w.node(next)
+		}
+		w.flush()
+	}
+	if !i.begun {
+		write()
+		return next
+	}
 	fresh := !i.item.used
 	if fresh {
 		w.tight = i.tight
 	}
-	i.item = w.within(i.item, f)
+	i.item = w.within(i.item, write)
 	if fresh && i.item.used {
 		i.first = false
 	}
 	w.tight = false
+	return next
 }
 
 func (i *items) end() {
@@ -310,6 +322,10 @@ func (c *codeText) element(n *html.Node) {
 		c.newLine()
 		c.children(n)
 		c.newLine()
+	case k == spaced:
+		c.text = append(c.text, ' ')
+		c.children(n)
+		c.text = append(c.text, ' ')
 	default:
 		c.children(n)
 	}
@@ -324,13 +340,14 @@ func (c *codeText) newLine() {
 
 // codeLines adds a block of code to running text, each line as code of its own.
 func (w *writer) codeLines(n *html.Node) {
+	code, marks := w.code, w.marks
+	w.marks = w.marks.without(link)
 	for line := range strings.SplitSeq(preformattedText(w, n), "\n") {
-		before := w.code
 		w.code = &html.Node{}
 		w.text(line)
-		w.code = before
 		w.flush()
 	}
+	w.code, w.marks = code, marks
 }
 
 // language returns the name of the language that a block of code is in, as highlighters have it in the classes of the

@@ -150,10 +150,10 @@ func (r *renderer) isScheme() bool {
 }
 
 // isReference reports whether what follows an ampersand may make it a character reference.
-func isReference(rest []byte, following byte) bool {
+func isReference[T string | []byte](rest T, following byte) bool {
 	const longest = 40
-	for i, c := range rest[:min(len(rest), longest)] {
-		switch {
+	for i := range min(len(rest), longest) {
+		switch c := rest[i]; {
 		case c == ';':
 			return i > 0
 		case !isAlphanumeric(c) && c != '#':

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace/internal/htmltree"
 )
 
 // inline is the running text that is collected.
@@ -199,11 +201,13 @@ func (w *writer) lineBreak() {
 
 // link adds the text of a link. What leads nowhere, or where Markdown must not lead, is text.
 func (w *writer) link(n *html.Node) {
-	href := attribute(n, "href")
+	href, url := attribute(n, "href"), ""
 	if w.context == inHeading && isPermalink(n, href) {
 		return
 	}
-	url := w.links.resolve(href)
+	if htmltree.Value(n.Attr, "href") != nil { // without, it is a place to lead to
+		url = w.links.resolve(href)
+	}
 	if url == "" {
 		w.children(n)
 		return

@@ -121,12 +121,16 @@ func (r *resolver) resolveImage(n *html.Node) string {
 func appendDestination(dst []byte, address string) []byte {
 	for i := range len(address) {
 		switch c := address[i]; c {
-		case '(', ')', '|', '\\', '&':
-			if c != '&' || strings.IndexByte(address[i:min(len(address), i+40)], ';') > 0 {
-				dst = append(dst, '\\')
+		case '(', ')', '|', '\\':
+			dst = append(dst, '\\', c)
+		case '&':
+			dst = append(dst, '&')
+			if isReference(address[i+1:], lineEnd) {
+				dst = append(dst, "amp;"...)
 			}
+		default:
+			dst = append(dst, c)
 		}
-		dst = append(dst, address[i])
 	}
 	return dst
 }

@@ -43,7 +43,9 @@ func differ(what string, want, got []string) string {
 	if i == len(want) && i == len(got) {
 		return ""
 	}
-	around := func(all []string) string { return strings.Join(all[min(len(all), max(0, i-5)):min(len(all), i+5)], " ") }
+	around := func(all []string) string {
+		return strings.Join(all[min(len(all), max(0, i-5)):min(len(all), i+5)], " ")
+	}
 	return what + " of the page: … " + around(want) + " …; of the Markdown: … " + around(got) + " …"
 }
 

@@ -3,6 +3,7 @@ package markdown_test
 import (
 	"bytes"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -72,10 +73,16 @@ func readTree(tb testing.TB, page []byte, address string, isPage bool) reading {
 	if err != nil {
 		tb.Skip(err)
 	}
-	r := reader{page: isPage}
-	if r.base, err = url.Parse(address); err != nil {
+	return readNode(tb, root, address, isPage)
+}
+
+func readNode(tb testing.TB, root *html.Node, address string, isPage bool) reading {
+	tb.Helper()
+	base, err := url.Parse(address)
+	if err != nil {
 		tb.Fatal(err)
 	}
+	r := reader{page: isPage, base: base}
 	r.node(root, false, false, "")
 	r.words = strings.Fields(string(r.text))
 	return r.reading
@@ -176,10 +183,17 @@ func (r *reader) link(link string) {
 }
 
 func (r *reader) image(n *html.Node, inCode bool, link string) {
-	src, _ := value(n, "src")
+	src := ""
+	for _, name := range []string{"src", "data-src", "data-original", "data-lazy-src"} {
+		if v, _ := value(n, name); v != "" && src == "" {
+			if v = r.absolute(v); strings.HasPrefix(v, "http") {
+				src = v
+			}
+		}
+	}
 	width, _ := value(n, "width")
 	height, _ := value(n, "height")
-	if src = r.absolute(src); !strings.HasPrefix(src, "http") || r.page && (inCode || width == "1" && height == "1") {
+	if src == "" || r.page && (inCode || width == "1" && height == "1") {
 		return
 	}
 	r.after = ""
@@ -189,15 +203,23 @@ func (r *reader) image(n *html.Node, inCode bool, link string) {
 	r.link("image " + src)
 }
 
+// barePercent is a percent sign, with what follows it if that makes it encode something.
+var barePercent = regexp.MustCompile(`%([0-9A-Fa-f]{2})?`)
+
 // absolute returns the address that is meant, in a form that can be compared; "" if Markdown must not lead there.
 func (r *reader) absolute(href string) string {
-	u, err := r.base.Parse(strings.Map(func(c rune) rune {
+	u, err := r.base.Parse(barePercent.ReplaceAllStringFunc(strings.Map(func(c rune) rune {
 		if c == '\t' || c == '\n' || c == '\r' {
 			return -1
 		}
 		return c
-	}, strings.TrimSpace(href)))
-	if err != nil || !leading[u.Scheme] {
+	}, strings.TrimSpace(href)), func(s string) string {
+		if s == "%" {
+			return "%25"
+		}
+		return s
+	}))
+	if err != nil || !leading[u.Scheme] || u.Host+u.Opaque == "" {
 		return ""
 	}
 	u.User = nil

@@ -61,11 +61,24 @@ func (r *renderer) run(n *run) {
 	switch {
 	case n.kind == imageRun:
 		r.image(n)
-	case n.code != nil && r.codeEnd != len(r.dst):
+	case n.code != nil && r.isCode(n):
 		r.codeSpan(n)
 	default:
 		r.escape(r.buffer[n.start:n.end], r.following())
 	}
+}
+
+// isCode reports whether code can be written as such: not where its backticks would be those of the code in front, where
+// it would make a link the definition of one, nor where it is part of what GitHub takes for an address of mail.
+func (r *renderer) isCode(n *run) bool {
+	text := r.buffer[n.start:n.end]
+	switch {
+	case r.codeEnd == len(r.dst):
+		return false
+	case r.isOpen(link):
+		return !bytes.Contains(text, []byte("]:"))
+	}
+	return bytes.IndexByte(text, '@') < 0 || strings.ContainsRune(" (*_~", r.before())
 }
 
 func isSame(a, b *mark) bool { return a == b || a.kind == b.kind && a.url == b.url }
@@ -86,6 +99,9 @@ func (r *renderer) lineBreak() {
 	case inCell:
 		r.dst = append(r.dst, " <br> "...)
 	default:
+		if r.follows('\\') { // which goldmark takes for escaped twice
+			r.dst = append(r.dst, ' ')
+		}
 		r.dst = append(r.dst, "\\\n"...)
 		r.linePrefix(false)
 	}
@@ -104,9 +120,11 @@ func (r *renderer) begin(chain []*mark, depth int) {
 		r.open = append(r.open, openMark{m, true})
 		return
 	}
-	ok := r.canOpen(m, chain, depth) && r.canClose(m, depth)
+	delimiter := delimiters[m.kind]
+	touches := r.follows(delimiter[0]) && !r.isEscaped(len(r.dst)-1) // the end of another
+	ok := !touches && r.canOpen(m, chain, depth) && r.canClose(m, depth)
 	if ok {
-		r.dst = append(r.dst, delimiters[m.kind]...)
+		r.dst = append(r.dst, delimiter...)
 	}
 	r.open = append(r.open, openMark{m, ok})
 }
@@ -127,7 +145,7 @@ func (r *renderer) canOpen(m *mark, chain []*mark, depth int) bool {
 		before, _ = utf8.DecodeLastRune(r.dst)
 	}
 	if parts(before) {
-		return true
+		return before != '~' || m.kind != deleted // "~~~" is no mark
 	}
 	n := &r.runs[r.at]
 	return m.kind != emphasis && depth == len(chain)-1 && n.kind == textRun && n.code == nil && isWord(first(r.buffer[n.start:n.end]))
@@ -139,6 +157,11 @@ func (r *renderer) canClose(m *mark, depth int) bool {
 	for end < len(r.runs) && r.runs[end].isWithin(m, depth) {
 		end++
 	}
+	last := &r.runs[end-1]
+	lastRune, _ := utf8.DecodeLastRune(r.buffer[last.start:last.end])
+	if m.kind == deleted && lastRune == '~' {
+		return false
+	}
 	if end == len(r.runs) {
 		return true
 	}
@@ -146,8 +169,6 @@ func (r *renderer) canClose(m *mark, depth int) bool {
 	case next.space, next.kind != textRun, next.code != nil, parts(first(r.buffer[next.start:next.end])):
 		return true
 	}
-	last := &r.runs[end-1]
-	lastRune, _ := utf8.DecodeLastRune(r.buffer[last.start:last.end])
 	return m.kind != emphasis && last.kind == textRun && last.code == nil && last.marks.depth() == depth+1 && isWord(lastRune)
 }
 
