@@ -102,9 +102,13 @@ func (w *writer) heading(n *html.Node, level int) {
 	w.context = inHeading
 	w.children(n)
 	w.context = inFlow
-	if !w.hasText() {
-		return
+	if w.hasText() {
+		w.writeHeading(level)
 	}
+}
+
+// writeHeading writes the running text as a heading.
+func (w *writer) writeHeading(level int) {
 	w.begin()
 	w.dst = append(append(w.dst, "######"[:level]...), ' ')
 	w.render(inHeading)
@@ -227,28 +231,31 @@ func (i *items) next(number int) {
 
 // add writes a node, and those behind it up to the next part of the list, as content of an item. It returns that part.
 func (i *items) add(n *html.Node, isPart func(*html.Node) bool) (next *html.Node) {
-	w := i.w
-	write := func() {
-		w.node(n)
+	i.write(func() {
+		i.w.node(n)
 		for next = n.NextSibling; next != nil && !isPart(next); next = next.NextSibling {
-			w.node(next)
+			i.w.node(next)
 		}
-		w.flush()
-	}
+		i.w.flush()
+	})
+	return next
+}
+
+// write writes what f writes as content of the item that has begun.
+func (i *items) write(f func()) {
 	if !i.begun {
-		write()
-		return next
+		f()
+		return
 	}
 	fresh := !i.item.used
 	if fresh {
-		w.tight = i.tight
+		i.w.tight = i.tight
 	}
-	i.item = w.within(i.item, write)
+	i.item = i.w.within(i.item, f)
 	if fresh && i.item.used {
 		i.first = false
 	}
-	w.tight = false
-	return next
+	i.w.tight = false
 }
 
 func (i *items) end() {

@@ -25,8 +25,8 @@ type run struct {
 	space      bool // there is white space in front of it
 	marks      *mark
 	code       *html.Node
-	start, end int    // of its text, or that which stands for the image
-	url        string // of an image
+	start, end int32 // of its text, or that which stands for the image
+	urlEnd     int32 // of the address of an image, which begins where the text ends
 }
 
 type runKind uint8
@@ -156,14 +156,14 @@ func (w *writer) word(s string) {
 				w.buffer = append(w.buffer, ' ')
 			}
 			w.buffer = append(w.buffer, s...)
-			last.end, w.space = len(w.buffer), false
+			last.end, w.space = int32(len(w.buffer)), false
 			return
 		}
 		w.space = w.space || w.parts(last, s)
 	}
 	start := len(w.buffer)
 	w.buffer = append(w.buffer, s...)
-	w.add(run{marks: w.marks, code: w.code, start: start, end: len(w.buffer)})
+	w.add(run{marks: w.marks, code: w.code, start: int32(start), end: int32(len(w.buffer))})
 }
 
 // parts reports whether the text of another link than that of the last run is another word, as package htmltext has it.
@@ -183,12 +183,15 @@ func (w *writer) add(r run) {
 	w.space = false
 }
 
+// maxRuns is of how many runs a paragraph may be if it has line breaks, for the memory that they take.
+const maxRuns = 1 << 14
+
 // lineBreak adds a line break. Two of them end a paragraph.
 func (w *writer) lineBreak() {
 	switch n := len(w.runs); {
 	case w.context == inHeading:
 		w.space = true
-	case n == 0 || w.runs[n-1].kind == breakRun:
+	case n == 0 || w.runs[n-1].kind == breakRun || n > maxRuns:
 		if w.context == inFlow {
 			w.flush()
 		}
@@ -246,7 +249,9 @@ func (w *writer) image(n *html.Node) {
 		w.buffer = appendShown(w.buffer, word)
 	}
 	w.space = space
-	w.add(run{kind: imageRun, marks: w.marks, start: start, end: len(w.buffer), url: url})
+	end := len(w.buffer)
+	w.buffer = append(w.buffer, url...)
+	w.add(run{kind: imageRun, marks: w.marks, start: int32(start), end: int32(end), urlEnd: int32(len(w.buffer))})
 }
 
 // appendShown appends text as it is, without what must not stand in Markdown.

@@ -221,7 +221,7 @@ func (r *renderer) image(n *run) {
 	r.open = append(r.open, openMark{&mark{kind: link}, true})
 	r.escape(r.buffer[n.start:n.end], unknown)
 	r.open = before
-	r.dst = append(appendDestination(append(r.dst, "]("...), n.url), ')')
+	r.dst = append(appendDestination(append(r.dst, "]("...), string(r.buffer[n.end:n.urlEnd])), ')')
 }
 
 // codeSpan writes text as code, between more backticks than there are in it.
