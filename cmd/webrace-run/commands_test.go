@@ -28,6 +28,7 @@ var commandPages = map[string]string{
 	"formats.md":      "",
 	"pipelines.md":    "webrace-store urd add --url https://example.org/ --owner eleni --keyword ferry:5",
 	"quads.md":        "",
+	"reading.md":      "webrace-run crawl https://example.org/",
 	"recipes.md":      "",
 	"urds.md":         "",
 }

@@ -30,7 +30,7 @@ type crawlFlags struct {
 	sitemaps  []string
 	limits    limitFlags
 	output    string
-	all       bool
+	written   outputOptions
 }
 
 func newCrawl(globals *cli.Globals) *cobra.Command {
@@ -55,8 +55,8 @@ is kept like any other: webrace-store urd list shows it.`,
 	c.Flags().IntVar(&flags.threshold, "threshold", xmlschema.DefaultThreshold, "how relevant a page must be to be told of, 0 to 100")
 	c.Flags().StringVar(&flags.owner, "owner", currentUser(), "who is told")
 	flags.limits.add(c)
-	c.Flags().StringVarP(&flags.output, "output", "o", "", "write the documents of this run to a `FILE`: .jsonl, .csv, .warc.gz or .wacz, or JSON lines to - (standard output)")
-	c.Flags().BoolVar(&flags.all, "all", false, "write to an archive also requests, redirects, and URLs that gave 404 or 410, so that it can be replayed")
+	c.Flags().StringVarP(&flags.output, "output", "o", "", "write the documents of this run to a `FILE`: .jsonl, .csv, .warc.gz or .wacz, JSON lines to - (standard output), or Markdown to a folder: DIR/")
+	flags.written.add(c.Flags())
 	c.Flags().StringArrayVar(&run.set, "set", nil, "override an option: `STAGE.OPTION=VALUE`, as often as needed")
 	run.addOutputFlags(c)
 	return c
@@ -87,7 +87,7 @@ func crawl(c *cobra.Command, globals *cli.Globals, flags crawlFlags, run runFlag
 	if err != nil {
 		return err
 	}
-	if run.output, err = newCrawlOutput(c, globals, flags.output, flags.all); err != nil {
+	if run.output, err = newCrawlOutput(c, globals, flags.output, flags.written); err != nil {
 		return err
 	}
 	run.set = append(run.set, limits...)

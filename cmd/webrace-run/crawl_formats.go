@@ -14,6 +14,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/reading"
 	"github.com/webrace/webrace/pipeline/codec"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/objects"
@@ -27,14 +28,26 @@ var outputFields = []string{
 }
 
 // jsonLines writes an object a line.
-type jsonLines struct{ out *json.Encoder }
-
-func newJSONLines(out io.Writer, _ string, _ *storage.Dir, _ bool) (documentWriter, error) {
-	return jsonLines{cli.NewEncoder(out)}, nil
+type jsonLines struct {
+	out     *json.Encoder
+	options outputOptions
 }
 
-func (w jsonLines) write(d *webrace.Document) error {
-	return w.out.Encode(codec.Fields(d, outputFields...))
+func newJSONLines(out io.Writer, _ string, _ *storage.Dir, o outputOptions) (documentWriter, error) {
+	return jsonLines{cli.NewEncoder(out), o}, nil
+}
+
+func (w jsonLines) write(ctx context.Context, d *webrace.Document) error {
+	fields := codec.Fields(d, outputFields...)
+	if !w.options.markdown {
+		return w.out.Encode(fields)
+	}
+	page, err := reading.Of(ctx, d, reading.Options{All: w.options.all})
+	if err != nil {
+		return err
+	}
+	fields["markdown"] = string(page.Markdown)
+	return w.out.Encode(fields)
 }
 func (w jsonLines) finish() error { return nil }
 
@@ -46,12 +59,12 @@ var outputColumns = []string{
 // csvLines writes a row a document, below one of the names.
 type csvLines struct{ out *csv.Writer }
 
-func newCSVLines(out io.Writer, _ string, _ *storage.Dir, _ bool) (documentWriter, error) {
+func newCSVLines(out io.Writer, _ string, _ *storage.Dir, _ outputOptions) (documentWriter, error) {
 	w := csvLines{csv.NewWriter(out)}
 	return w, w.out.Write(outputColumns)
 }
 
-func (w csvLines) write(d *webrace.Document) error {
+func (w csvLines) write(_ context.Context, d *webrace.Document) error {
 	err := w.out.Write([]string{
 		d.URL, strconv.Itoa(d.Status), string(d.Outcome), d.At.UTC().Format(time.RFC3339), d.MediaType, d.Charset, d.Language, d.Title, d.Canonical,
 		strconv.Itoa(len(d.Links)), d.Digest.String(), strconv.Itoa(d.Version), strconv.FormatBool(d.Changed), strconv.FormatBool(d.Truncated),
@@ -93,20 +106,20 @@ type warcFile struct {
 	all     []written                        // if there are answers
 }
 
-func newWARCFile(out io.Writer, name string, dir *storage.Dir, all bool) (documentWriter, error) {
+func newWARCFile(out io.Writer, name string, dir *storage.Dir, o outputOptions) (documentWriter, error) {
 	store, err := dir.Objects()
 	if err != nil {
 		return nil, err
 	}
 	export, err := store.NewExport(out, name)
 	w := &warcFile{store: store, export: export}
-	if all && err == nil {
+	if o.all && err == nil {
 		w.answers, export.Requests = dir.Answers, true
 	}
 	return w, err
 }
 
-func (w *warcFile) write(d *webrace.Document) error {
+func (w *warcFile) write(_ context.Context, d *webrace.Document) error {
 	w.waiting = append(w.waiting, written{objects.View(d.Secret, d.URL), d.Version})
 	for len(w.waiting) > 0 {
 		if err := w.next(); errors.Is(err, objects.ErrNotFound) {
@@ -162,16 +175,16 @@ type waczFile struct {
 	answers func() (*archive.Answers, error) // nil: documents alone
 }
 
-func newWACZFile(out io.Writer, _ string, dir *storage.Dir, all bool) (documentWriter, error) {
+func newWACZFile(out io.Writer, _ string, dir *storage.Dir, o outputOptions) (documentWriter, error) {
 	store, err := dir.Objects()
 	w := &waczFile{store: store, out: out}
-	if all {
+	if o.all {
 		w.answers = dir.Answers
 	}
 	return w, err
 }
 
-func (w *waczFile) write(d *webrace.Document) error {
+func (w *waczFile) write(_ context.Context, d *webrace.Document) error {
 	w.all = append(w.all, written{objects.View(d.Secret, d.URL), d.Version})
 	return nil
 }

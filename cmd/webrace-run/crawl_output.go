@@ -13,8 +13,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/reading"
+	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/internal/usage"
 	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
@@ -24,26 +28,45 @@ import (
 // stage behind cache. Until the run has ended well, the file is called partName, and one of an earlier run stays as
 // it is.
 type crawlOutput struct {
-	path   string
-	stdout io.Writer // for -
-	format documentFormat
-	all    bool // of an archive: also what was asked for and gave no document
+	path    string
+	stdout  io.Writer // for -
+	tree    bool      // path is a folder of Markdown
+	format  documentFormat
+	options outputOptions
 
 	file     *os.File // nil for -, and before it is open
 	out      *bufio.Writer
 	writer   documentWriter
 	reported io.Writer // where it is said what was written
 	written  int
+	withheld int // documents whose owners do not allow what they are for
 }
+
+// outputOptions is what is written of documents.
+type outputOptions struct {
+	all      bool          // to an archive also what was asked for and gave no document; of pages as Markdown all, not the main part alone
+	markdown bool          // in lines of JSON also what documents say, as Markdown
+	purpose  usage.Purpose // what they are for: those whose owners do not allow it are left out; empty for nothing in particular
+}
+
+// add adds the flags.
+func (o *outputOptions) add(f *pflag.FlagSet) {
+	f.BoolVar(&o.all, "all", false, "write to an archive also requests, redirects, and URLs that gave 404 or 410, so that it can be replayed; to a folder all of each page, not its main part alone")
+	f.BoolVar(&o.markdown, "markdown", false, "write to .jsonl also what each document says, as Markdown")
+	f.StringVar((*string)(&o.purpose), "for", "", "leave out documents whose owners do not allow this `USE`: "+suggest.Or(usage.Purposes))
+}
+
+// needsBody reports whether more is read of a document than what it came with.
+func (o outputOptions) needsBody() bool { return o.markdown || o.purpose != "" }
 
 // documentWriter writes documents in one format. finish writes what comes last.
 type documentWriter interface {
-	write(d *webrace.Document) error
+	write(ctx context.Context, d *webrace.Document) error
 	finish() error
 }
 
-// documentFormat makes the writer of a format. Where all is wanted, an archive also has requests and redirects.
-type documentFormat func(out io.Writer, name string, dir *storage.Dir, all bool) (documentWriter, error)
+// documentFormat makes the writer of a format.
+type documentFormat func(out io.Writer, name string, dir *storage.Dir, o outputOptions) (documentWriter, error)
 
 // documentFormats are those of files, by how their names end.
 var documentFormats = []struct {
@@ -52,11 +75,20 @@ var documentFormats = []struct {
 }{{".jsonl", newJSONLines}, {".csv", newCSVLines}, {".warc", newWARCFile}, {".warc.gz", newWARCFile}, {".wacz", newWACZFile}}
 
 // newCrawlOutput returns what writes to a path as --output names it, without touching it; nil for none.
-func newCrawlOutput(c *cobra.Command, globals *cli.Globals, path string, all bool) (*crawlOutput, error) {
-	if isArchive := strings.HasSuffix(path, ".warc") || strings.HasSuffix(path, ".warc.gz") || strings.HasSuffix(path, ".wacz"); all && !isArchive {
-		return nil, cli.Wrongf("--all is for archives: name one by --output FILE.warc.gz or FILE.wacz")
+func newCrawlOutput(c *cobra.Command, globals *cli.Globals, path string, options outputOptions) (*crawlOutput, error) {
+	o := &crawlOutput{path: path, tree: isFolder(globals, path), options: options, reported: c.OutOrStdout(), format: newJSONLines}
+	isArchive := strings.HasSuffix(path, ".warc") || strings.HasSuffix(path, ".warc.gz") || strings.HasSuffix(path, ".wacz")
+	isLines := path == "-" || strings.HasSuffix(path, ".jsonl")
+	switch {
+	case options.all && !isArchive && !o.tree && !(isLines && options.markdown):
+		return nil, cli.Wrongf("--all is for archives and Markdown: name one by --output FILE.warc.gz, FILE.wacz or FOLDER/")
+	case options.markdown && !isLines:
+		return nil, cli.Wrongf("--markdown is for lines of JSON: name a file by --output FILE.jsonl; --output FOLDER/ writes a file of Markdown a document")
+	case options.purpose != "" && !slices.Contains(usage.Purposes, options.purpose):
+		return nil, cli.Wrongf("--for %s: a use is %s", options.purpose, suggest.Or(usage.Purposes))
+	case options.purpose != "" && path == "":
+		return nil, cli.Wrongf("--for %s is about what is written: name a file or folder by --output", options.purpose)
 	}
-	o := &crawlOutput{path: path, all: all, reported: c.OutOrStdout(), format: newJSONLines}
 	switch path {
 	case "":
 		return nil, nil
@@ -66,6 +98,10 @@ func newCrawlOutput(c *cobra.Command, globals *cli.Globals, path string, all boo
 		return o, nil
 	}
 	o.path = globals.Path(path)
+	if o.tree {
+		o.format = newMarkdownTree
+		return o, nil
+	}
 	i := slices.IndexFunc(documentFormats, func(f struct {
 		suffix string
 		format documentFormat
@@ -73,13 +109,22 @@ func newCrawlOutput(c *cobra.Command, globals *cli.Globals, path string, all boo
 		return strings.HasSuffix(path, f.suffix)
 	})
 	if i < 0 {
-		return nil, cli.Wrongf("--output %s: how the name ends says the format: .jsonl, .csv, .warc.gz (or .warc) or .wacz; - writes JSON lines to standard output", path)
+		return nil, cli.Wrongf("--output %s: how the name ends says the format: .jsonl, .csv, .warc.gz (or .warc) or .wacz, or / for a folder of Markdown; - writes JSON lines to standard output", path)
 	}
 	o.format = documentFormats[i].format
 	if info, err := os.Stat(filepath.Dir(o.path)); err != nil || !info.IsDir() {
 		return nil, cli.Wrongf("--output %s: there is no directory %s", path, filepath.Dir(o.path))
 	}
 	return o, nil
+}
+
+// isFolder reports whether documents are to be written to a folder: one that is there, or a path that ends like one.
+func isFolder(globals *cli.Globals, path string) bool {
+	if strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) {
+		return true
+	}
+	info, err := os.Stat(globals.Path(path))
+	return path != "" && path != "-" && err == nil && info.IsDir()
 }
 
 // outputStage is the name of the stage, which no pipeline can have given to another.
@@ -94,6 +139,9 @@ func (o *crawlOutput) around(g *pipeline.Graph) (*pipeline.Graph, error) {
 	spec := pipeline.Spec{
 		Type: "output", In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()), Workers: 1,
 		Needs: []pipeline.Part{webrace.PartText, webrace.PartLinks, webrace.PartVersion},
+	}
+	if o.tree || o.options.needsBody() {
+		spec.Needs = append(spec.Needs, webrace.PartBody)
 	}
 	whole := *g
 	whole.Stages = append(slices.Clone(g.Stages), &pipeline.Stage{
@@ -119,28 +167,45 @@ func partName(path string) string { return path + ".part" }
 
 func (o *crawlOutput) open(dir *storage.Dir) (err error) {
 	to := o.stdout
-	if to == nil {
+	switch {
+	case o.tree:
+		o.writer, err = o.format(nil, o.path, dir, o.options)
+		return err
+	case to == nil:
 		if o.file, err = os.Create(partName(o.path)); err != nil {
 			return fmt.Errorf("--output: %w", err)
 		}
 		to = o.file
 	}
 	o.out = bufio.NewWriterSize(to, 1<<16)
-	o.writer, err = o.format(o.out, filepath.Base(o.path), dir, o.all)
+	o.writer, err = o.format(o.out, filepath.Base(o.path), dir, o.options)
 	return err
 }
 
-// Process writes a document. One that is still fresh was not fetched in this run, or was written already.
-func (o *crawlOutput) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
+// Process writes a document. One that is still fresh was not fetched in this run, or was written already: in a folder,
+// it is to be there all the same.
+func (o *crawlOutput) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
 	d, err := pipeline.ValueOf[*webrace.Document](it)
-	if err != nil || d.Outcome == webrace.Fresh {
+	if err != nil || d.Outcome == webrace.Fresh && !o.tree {
 		return err
 	}
-	if err = errors.Join(o.writer.write(d), o.out.Flush()); err != nil { // who reads along waits for it
+	if o.options.purpose != "" && !reading.Allowed(d, o.options.purpose) {
+		o.withheld++
+		return nil
+	}
+	if err = errors.Join(o.writer.write(ctx, d), o.flush()); err != nil { // who reads along waits for it
 		return fmt.Errorf("--output %s: %w", o.path, err)
 	}
 	o.written++
 	return nil
+}
+
+// flush writes what is buffered, where all goes to one file.
+func (o *crawlOutput) flush() error {
+	if o.out == nil {
+		return nil
+	}
+	return o.out.Flush()
 }
 
 // end gives the file its name if the run has ended well.
@@ -152,7 +217,13 @@ func (o *crawlOutput) end(failed error) error {
 	if err == nil {
 		err = o.writer.finish()
 	}
-	err = errors.Join(err, o.out.Flush())
+	err = errors.Join(err, o.flush())
+	if o.withheld > 0 {
+		fmt.Fprintf(o.reported, "  %s left out, whose owners do not allow %s\n", wording.Count(o.withheld, "document"), o.options.purpose)
+	}
+	if o.tree && err == nil {
+		fmt.Fprintf(o.reported, "  %s\n", o.writer.(*markdownTree).summary())
+	}
 	if o.file == nil {
 		return o.problem(err, failed)
 	}

@@ -55,7 +55,7 @@ was accepted is lost either way.`,
 	root.PersistentFlags().StringVar(&globals.Memory, "memory", "", "about how much memory the process uses, a `SIZE` such as 1GiB (default what WEBRACE_MEMORY says, or the configuration, or as the machine allows)")
 	run.addFlags(root)
 	root.AddCommand(
-		newRun(&globals), newCrawl(&globals), newTry(&globals), newDemo(&globals),
+		newRun(&globals), newCrawl(&globals), newTry(&globals), newRead(&globals), newDemo(&globals),
 		newList(&globals), newLint(&globals), newCheck(&globals), newTest(&globals), newGraph(&globals), newTap(&globals), newTop(&globals), newStages(), newSchema(),
 	)
 	root.AddCommand(newNewStage(), newBuild(), newConformance(&globals), newStage(&globals), storecmd.Within())

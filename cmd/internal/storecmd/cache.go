@@ -132,6 +132,8 @@ type catOptions struct {
 	version           int
 	text, header, raw bool
 	secret            string
+	markdown          bool
+	reading           cli.ReadingFlags
 }
 
 func newCacheCat(globals *cli.Globals) *cobra.Command {
@@ -139,15 +141,18 @@ func newCacheCat(globals *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "cat URL",
 		Short:   "write the body of a URL's latest version as it was received, or another part of it",
-		Example: "  webrace-store cache cat https://example.org/ --version 3 > page.html",
+		Example: "  webrace-store cache cat https://example.org/ --version 3 > page.html\n  webrace-store cache cat https://example.org/ --markdown",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			url, err := normal(args[0])
 			if err != nil {
 				return err
 			}
-			if p.text && p.header {
-				return cli.Wrongf("choose --text or --header")
+			if p.text && p.header || p.markdown && (p.text || p.header) {
+				return cli.Wrongf("choose --text, --markdown or --header")
+			}
+			if err := p.prepare(c); err != nil {
+				return err
 			}
 			if asked, err := atHomeOf(c, globals, url); asked {
 				return err
@@ -161,19 +166,31 @@ func newCacheCat(globals *cli.Globals) *cobra.Command {
 				if p.raw {
 					out = cli.Exact(out)
 				}
-				return p.write(out, store, version)
+				return p.write(c, out, store, version)
 			})
 		},
 	}
 	withVersion(c, &p.version)
 	c.Flags().BoolVar(&p.text, "text", false, "what a reader sees of it, as plain text, instead of the body")
 	c.Flags().BoolVar(&p.header, "header", false, "the status and the HTTP header instead of the body")
+	c.Flags().BoolVar(&p.markdown, "markdown", false, "what it says as Markdown, of a page its main part")
+	p.reading.Add(c.Flags())
 	c.Flags().BoolVar(&p.raw, "raw", false, "let a terminal obey what is written; elsewhere it is written as it is anyway")
 	withSecret(c, &p.secret)
 	return c
 }
 
-func (p catOptions) write(w io.Writer, store *objects.Store, v objects.Version) error {
+// prepare checks the flags that are about Markdown.
+func (p *catOptions) prepare(c *cobra.Command) error {
+	for _, name := range []string{"all", "select", "max-words", "json"} {
+		if c.Flags().Changed(name) && !p.markdown {
+			return cli.Wrongf("--%s is about --markdown", name)
+		}
+	}
+	return p.reading.Prepare()
+}
+
+func (p *catOptions) write(c *cobra.Command, w io.Writer, store *objects.Store, v objects.Version) error {
 	body, header, err := store.Body(v)
 	if err != nil {
 		return err
@@ -183,6 +200,8 @@ func (p catOptions) write(w io.Writer, store *objects.Store, v objects.Version) 
 		return writeHeader(w, v.Status, header)
 	case p.text:
 		return writeText(w, v, header, body)
+	case p.markdown:
+		return writeMarkdown(c, w, &p.reading, v, header, body)
 	}
 	_, err = w.Write(body)
 	return err

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/pagepath"
+	"github.com/webrace/webrace/internal/reading"
+	"github.com/webrace/webrace/internal/wording"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// markdownTree writes each document to a file of its own below a folder, at a path that its URL determines, and a list of
+// all files there. A file is written when it is not there as it would be; it has its name once it is whole. Nothing
+// is removed. Whatever a site names, and whatever links there are in the folder, no file is beside it.
+type markdownTree struct {
+	root    *os.Root
+	name    string // of the folder, as it was given
+	store   *objects.Store
+	options outputOptions
+
+	written, same, withSecret int
+}
+
+func newMarkdownTree(_ io.Writer, name string, dir *storage.Dir, o outputOptions) (documentWriter, error) {
+	if err := os.MkdirAll(name, 0o777); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	store, err := dir.Objects()
+	return &markdownTree{root: root, name: name, store: store, options: o}, err
+}
+
+// write writes a document. What was fetched with a secret is for its owner, and not written beside what all may see.
+func (t *markdownTree) write(ctx context.Context, d *webrace.Document) error {
+	if d.Secret != "" {
+		t.withSecret++
+		return nil
+	}
+	page, err := reading.Of(ctx, d, reading.Options{All: t.options.all})
+	if err != nil {
+		return err
+	}
+	content := append(page.AppendFrontMatter(nil, t.stored(d)), page.Markdown...)
+	changed, err := t.replace(pagepath.Of(d.URL, ".md"), content)
+	if changed {
+		t.written++
+	} else {
+		t.same++
+	}
+	return err
+}
+
+// stored returns which version a document is of. It came when that was fetched, whenever it was confirmed since.
+func (t *markdownTree) stored(d *webrace.Document) reading.Stored {
+	s := reading.Stored{Version: d.Version, Fetched: d.At, Digest: d.Digest}
+	if v, err := t.store.Get(d.URL, d.Version); err == nil { // otherwise it is not durable yet, or not to be stored
+		s.Fetched = v.FetchedAt
+	}
+	return s
+}
+
+// replace gives a file this content, and reports whether it had another.
+func (t *markdownTree) replace(name string, content []byte) (changed bool, err error) {
+	if old, err := t.root.ReadFile(filepath.FromSlash(name)); err == nil && bytes.Equal(old, content) {
+		return false, nil
+	}
+	if err := t.root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o777); err != nil {
+		return true, err
+	}
+	part := partName(name)
+	err = t.root.WriteFile(part, content, 0o666)
+	if err == nil {
+		err = t.root.Rename(part, name)
+	}
+	if err != nil {
+		return true, errors.Join(err, ignoreMissing(t.root.Remove(part)))
+	}
+	return true, nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// indexName is the file that lists the others.
+const indexName = "index.md"
+
+// finish writes the list of all documents in the folder, those of earlier runs, too, by their URLs.
+func (t *markdownTree) finish() (err error) {
+	defer func() { err = errors.Join(err, t.root.Close()) }()
+	var all []reading.Listed
+	err = fs.WalkDir(t.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || name == indexName || !strings.HasSuffix(name, ".md") {
+			return err
+		}
+		file, err := t.root.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if listed, ok := reading.ReadFrontMatter(file); ok {
+			listed.Path = name
+			all = append(all, listed)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("list the documents: %w", err)
+	}
+	_, err = t.replace(indexName, reading.AppendList(nil, all))
+	return err
+}
+
+// summary tells what was written.
+func (t *markdownTree) summary() string {
+	s := fmt.Sprintf("%s in %s, %d of them new or changed; %s lists all that are there", wording.Count(t.written+t.same, "document"), t.name, t.written, filepath.Join(t.name, indexName))
+	if t.withSecret > 0 {
+		s += fmt.Sprintf("; %s left out that were fetched with a secret", wording.Count(t.withSecret, "document"))
+	}
+	return s
+}

@@ -1,0 +1,182 @@
+package reading
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/htmltree"
+	"github.com/webrace/webrace/internal/selection"
+)
+
+// document extracts a body as the stage normalize does.
+func document(t testing.TB, url, contentType, body string) *webrace.Document {
+	t.Helper()
+	r, err := extract.Document([]byte(body), contentType, url, extract.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &webrace.Document{
+		URL: url, Body: []byte(body), Header: http.Header{"Content-Type": {contentType}}, MediaType: r.MediaType, Charset: r.Charset,
+		Language: r.Language, Title: r.Title, Text: r.Text,
+	}
+}
+
+// article is a page with a main part.
+const storms = `<html lang="en"><head><title>Storms | The Harbour</title><base href="/weather/"></head><body>
+<nav><a href="/">Home</a> <a href="/boats">Boats</a></nav>
+<article><h1>Storms are coming</h1>
+<p>A storm with winds of more than a hundred kilometres an hour is expected to reach the western islands on Friday evening, the weather service announced.</p>
+<p>Ferries will stay in their harbours until Sunday, and people who live near the coast are asked to bring in whatever the wind could carry away, see <a href="advice">the advice</a>.</p>
+<p>It would be the third storm of this year, and the first of them that comes from the north, where the sea is deeper and the waves therefore longer and higher.</p></article>
+<footer>Imprint and contact</footer></body></html>`
+
+func TestOfAPageTheMainPartIsRead(t *testing.T) {
+	t.Parallel()
+	d := document(t, "http://a.example/weather/storms", "text/html", storms)
+	page, err := Of(context.Background(), d, Options{})
+	if err != nil || page.Part != PartMain {
+		t.Fatal(err, page)
+	}
+	text := string(page.Markdown)
+	for _, want := range []string{"third storm of this year", "[the advice](http://a.example/weather/advice)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("without %q:\n%s", want, text)
+		}
+	}
+	for _, not := range []string{"Boats", "Imprint"} {
+		if strings.Contains(text, not) {
+			t.Errorf("with %q:\n%s", not, text)
+		}
+	}
+	all, err := Of(context.Background(), d, Options{All: true})
+	if err != nil || all.Part != PartAll || !bytes.Contains(all.Markdown, []byte("Imprint")) {
+		t.Errorf("all of it: %v\n%s", err, all.Markdown)
+	}
+}
+
+func TestWhatIsSelectedIsReadOnceInItsOrder(t *testing.T) {
+	t.Parallel()
+	d := document(t, "http://a.example/", "text/html", `<p id=b>second</p><div class=x><p id=a>first <i>within</i></p></div><p>no`)
+	var finders []*selection.Finder
+	for _, css := range []string{"i", ".x", "#a", "#b"} {
+		f, err := selection.NewFinder(selection.CSS, css)
+		if err != nil {
+			t.Fatal(err)
+		}
+		finders = append(finders, f)
+	}
+	page, err := Of(context.Background(), d, Options{Select: finders})
+	if err != nil || page.Part != PartSelected {
+		t.Fatal(err)
+	}
+	if got := strings.Join(strings.Fields(strings.NewReplacer("*", "", "_", "").Replace(string(page.Markdown))), " "); got != "second first within" {
+		t.Errorf("%q", got)
+	}
+	none, _ := selection.NewFinder(selection.CSS, "table")
+	if _, err := Of(context.Background(), d, Options{Select: []*selection.Finder{none}}); err == nil {
+		t.Error("what selects nothing is no error")
+	}
+	plain := document(t, "http://a.example/", "text/plain", "text")
+	if _, err := Of(context.Background(), plain, Options{Select: finders}); err == nil || !strings.Contains(err.Error(), "text/plain") {
+		t.Error("of plain text something is selected:", err)
+	}
+}
+
+// A page that is too large for a tree is read as the text that it has.
+func TestWhatCannotBeTakenApartIsReadAsText(t *testing.T) {
+	t.Parallel()
+	page, err := Of(context.Background(), document(t, "http://a.example/", "text/html", "the beginning"+strings.Repeat("<p>a", htmltree.MaxNodes)), Options{})
+	if err != nil || page.Broken == nil || !bytes.Contains(page.Markdown, []byte("the beginning")) {
+		t.Errorf("%v, %v", err, page)
+	}
+}
+
+// Whatever a page declares of itself, its front matter is lines of a name and one value, which can be read again.
+func FuzzFrontMatter(f *testing.F) {
+	f.Add("Storms", "http://a.example/")
+	f.Add("a\n---\n# b", "http://a.example/\"\n---")
+	f.Add("\u0085\u2028\x00\x9f\ufeff", "\xff")
+	f.Fuzz(func(t *testing.T, title, url string) {
+		p := &Page{URL: url, Title: title, Part: PartAll}
+		matter := p.AppendFrontMatter(nil, Stored{Version: 3, Fetched: time.Unix(0, 0)})
+		if !utf8.Valid(matter) {
+			t.Fatalf("not UTF-8: %q", matter)
+		}
+		lines := strings.Split(string(matter), "\n")
+		for _, line := range lines[1 : len(lines)-3] {
+			name, value, _ := strings.Cut(line, ": ")
+			if json.Unmarshal([]byte(value), new(any)) != nil || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") != "" {
+				t.Errorf("a line %q", line)
+			}
+		}
+		listed, ok := ReadFrontMatter(bytes.NewReader(append(matter, "url: \"http://other.example/\"\n"...)))
+		if url != "" && (!ok || utf8.ValidString(url) && !strings.ContainsFunc(url, func(r rune) bool { return r < ' ' || r > '~' }) && listed.URL != url) {
+			t.Errorf("read again: %+v", listed)
+		}
+	})
+}
+
+// What Cut returns is the beginning of what it was given, apart from the end of a block of code, has no more words, and
+// is all of it exactly if nothing is reported to be left out.
+func FuzzCut(f *testing.F) {
+	f.Add("# A title\n\nfour words are here\n\n```go\na b\n\nc d\n```\n\nmore\n", 5)
+	f.Add("~~~~\na b c\n~~~\n", 2)
+	f.Add("", 0)
+	f.Fuzz(func(t *testing.T, text string, words int) {
+		words = min(max(words, 0), 1000)
+		got, cut := Cut([]byte(text), words)
+		n, all := Words(got), Words([]byte(text))
+		switch {
+		case cut && (n > words || n == all) || !cut && string(got) != text:
+			t.Errorf("of %q %d words: %q, %t", text, words, got, cut)
+		case cut != (all > words):
+			t.Errorf("of %q, which has %d words, %d: %t", text, all, words, cut)
+		}
+		if body := strings.TrimRight(string(got), "`~\n"); !strings.HasPrefix(text, body) {
+			t.Errorf("%q does not begin %q", body, text)
+		}
+		if words == 1 && all > 0 && n == 0 {
+			t.Errorf("of %q no word", text)
+		}
+	})
+}
+
+func TestWholeParagraphsAreTaken(t *testing.T) {
+	t.Parallel()
+	text := "# A title\n\nfour words are here\n\n```go\na b\n\nc d\n```\n\nmore\n"
+	for words, want := range map[int]string{
+		2: "# A title\n", 5: "# A title\n", 6: "# A title\n\nfour words are here\n", 9: "# A title\n\nfour words are here\n", 11: strings.TrimSuffix(text, "\nmore\n"), 12: text, 100: text,
+		1: "# A\n",
+	} {
+		if got, _ := Cut([]byte(text), words); string(got) != want {
+			t.Errorf("%d words: %q, want %q", words, got, want)
+		}
+	}
+	if got, _ := Cut([]byte("```go\na b c\n```\n\nd"), 3); string(got) != "```go\na b\n```\n" {
+		t.Errorf("a block of code: %q", got)
+	}
+}
+
+func TestAListLinksToItsFiles(t *testing.T) {
+	t.Parallel()
+	list := string(AppendList(nil, []Listed{
+		{"b.example/a%20b.md", "https://b.example/", "Second [one] <b>"},
+		{"a.example/index.md", "https://a.example/", ""},
+	}))
+	for _, want := range []string{"## a.example\n", "(a.example/index.md)\n", "(b.example/a%2520b.md)\n"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("no %q in\n%s", want, list)
+		}
+	}
+	if strings.Index(list, "a.example") > strings.Index(list, "b.example") {
+		t.Error("not in the order of URLs")
+	}
+}
