@@ -31,6 +31,7 @@ var commandPages = map[string]string{
 	"reading.md":      "webrace-run crawl https://example.org/",
 	"recipes.md":      "",
 	"urds.md":         "",
+	"usage.md":        "",
 }
 
 // notRun are the commands in blocks of these pages that are not run, and why.
@@ -116,6 +117,7 @@ func everyHost(t *testing.T) string {
 		serveDocument(w, r, body)
 	})
 	s.page("/news/", "News of the ferry.")
+	s.file("/robots.txt", "text/plain", []byte("User-agent: *\nContent-Signal: search=yes, ai-train=no\n"))
 	s.status("/gone.html", http.StatusGone)
 	s.file("/sitemap.xml", "application/xml", []byte(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://example.org/news/</loc></url></urlset>`))
 	secured := httptest.NewTLSServer(s.Config.Handler)

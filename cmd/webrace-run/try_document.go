@@ -17,6 +17,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/internal/usage"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -42,7 +43,8 @@ type triedDocument struct {
 	at        time.Time // when it came; zero for a file
 	truncated bool
 	rendered  bool
-	notes     []string // on how it was got
+	notes     []string         // on how it was got
+	usage     usage.Statements // what it may be used for
 }
 
 func (s *source) check() error {
@@ -86,6 +88,7 @@ func (d *triedDocument) read(ctx context.Context, url string) (err error) {
 	if d.Result, err = extract.DocumentContext(ctx, d.body, d.sentAs, url, extract.Options{}); err != nil {
 		return err
 	}
+	d.usage = usage.OfBody(url, d.header, d.body, cmp.Or(d.sentAs, d.MediaType))
 	if d.Robots(d.header, extract.Robot{}).NoIndex {
 		d.notes = append(d.notes, "it asks robots not to keep it (noindex), and a crawl leaves it out: normalize.obey_robots=false keeps it")
 	}

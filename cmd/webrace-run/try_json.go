@@ -8,24 +8,27 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/usage"
 	"github.com/webrace/webrace/stages/keywordfilter/explain"
 )
 
 // trialJSON is a trial as JSON.
 type trialJSON struct {
-	URL       string      `json:"url,omitempty"`
-	MediaType string      `json:"media_type"`
-	Charset   string      `json:"charset,omitempty"`
-	Language  string      `json:"language,omitempty"`
-	Title     string      `json:"title"`
-	Bytes     int         `json:"bytes"`
-	Truncated bool        `json:"truncated,omitempty"`
-	Rendered  bool        `json:"rendered,omitempty"`
-	Notes     []string    `json:"notes,omitempty"`  // on how it was got
-	Unread    string      `json:"unread,omitempty"` // why its text was not read, or not whole
-	Blocks    int         `json:"blocks"`
-	Links     int         `json:"links"`
-	URDs      []scoreJSON `json:"urds"`
+	URL       string   `json:"url,omitempty"`
+	MediaType string   `json:"media_type"`
+	Charset   string   `json:"charset,omitempty"`
+	Language  string   `json:"language,omitempty"`
+	Title     string   `json:"title"`
+	Bytes     int      `json:"bytes"`
+	Truncated bool     `json:"truncated,omitempty"`
+	Rendered  bool     `json:"rendered,omitempty"`
+	Notes     []string `json:"notes,omitempty"`  // on how it was got
+	Unread    string   `json:"unread,omitempty"` // why its text was not read, or not whole
+	// Usage is what it may be used for, as far as is stated.
+	Usage  usage.Statements `json:"usage,omitempty"`
+	Blocks int              `json:"blocks"`
+	Links  int              `json:"links"`
+	URDs   []scoreJSON      `json:"urds"`
 	// Fields are what --field takes out of it, by name: null for nothing.
 	Fields map[string]any `json:"fields,omitempty"`
 	Text   []blockJSON    `json:"text,omitempty"`
@@ -78,7 +81,7 @@ type markJSON struct {
 func (t *trial) writeJSON(w io.Writer, text string) error {
 	v := trialJSON{
 		URL: t.url, MediaType: t.MediaType, Charset: t.Charset, Language: t.Language, Title: t.Title,
-		Bytes: len(t.body), Truncated: t.truncated, Rendered: t.rendered, Notes: t.notes, Unread: t.Unread.Reason, Blocks: len(t.Text.Blocks), Links: len(t.Links), URDs: []scoreJSON{},
+		Bytes: len(t.body), Truncated: t.truncated, Rendered: t.rendered, Notes: t.notes, Usage: t.usage, Unread: t.Unread.Reason, Blocks: len(t.Text.Blocks), Links: len(t.Links), URDs: []scoreJSON{},
 	}
 	for _, score := range t.Scores {
 		v.URDs = append(v.URDs, scoreToJSON(&score, text))

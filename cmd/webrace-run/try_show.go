@@ -78,6 +78,9 @@ func (t *trial) showDocument(s *screen) {
 	for _, note := range t.notes {
 		t.warn(s, note)
 	}
+	for _, line := range t.usage.Lines() {
+		s.line(run{"  its owner states " + line, plain})
+	}
 }
 
 func scriptsUnread(rendered bool) string {

@@ -24,6 +24,8 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/webrace/webrace/internal/charsets"
+	"github.com/webrace/webrace/internal/htmltree"
 	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/urlnorm"
 )
@@ -144,6 +146,17 @@ func Of(url string, header http.Header, page *html.Node) Statements {
 	r.recorded(header)
 	r.reservation()
 	return r.all[:min(len(r.all), most)]
+}
+
+// OfBody returns the same of a document whose tree is not known yet, by its body and the Content-Type that it was sent as.
+func OfBody(url string, header http.Header, body []byte, contentType string) Statements {
+	var page *html.Node
+	if kind := mediatype.Of(contentType); kind == "text/html" || kind == "application/xhtml+xml" {
+		if text, _, err := charsets.ToUTF8(body, contentType); err == nil {
+			page, _ = htmltree.Parse(text) // what is too large has no tree, and its header states what it does
+		}
+	}
+	return Of(url, header, page)
 }
 
 // reader gathers the statements of one document.

@@ -244,6 +244,19 @@ func TestPagesCallUsByOneName(t *testing.T) {
 	}
 }
 
+func TestTheBodyOfAPage(t *testing.T) {
+	t.Parallel()
+	const body = "\xff\xfe<\x00m\x00e\x00t\x00a\x00 \x00n\x00a\x00m\x00e\x00=\x00r\x00o\x00b\x00o\x00t\x00s\x00 \x00c\x00o\x00n\x00t\x00e\x00n\x00t\x00=\x00n\x00o\x00a\x00i\x00>\x00"
+	for contentType, want := range map[string]string{"text/html": "train-ai=n ai-input=n", "application/xhtml+xml; charset=utf-16": "train-ai=n ai-input=n", "text/plain": "", "": ""} {
+		if got := outcome(usage.OfBody(page, nil, []byte(body), contentType)); got != want {
+			t.Errorf("as %q it states %q, want %q", contentType, got, want)
+		}
+	}
+	if got := outcome(usage.OfBody(page, http.Header{"Tdm-Reservation": {"1"}}, nil, "application/pdf")); got != mined {
+		t.Errorf("a PDF states %q", got)
+	}
+}
+
 // However much a site writes, what is read of it is bounded.
 func TestHostileStatements(t *testing.T) {
 	t.Parallel()

@@ -103,7 +103,7 @@ type document struct {
 	Visit     *visit              `json:"visit,omitzero" doc:"the last visit before this one"`
 	Outcome   string              `json:"outcome,omitzero" case:"it" doc:"how it was obtained: fetched, not-modified or fresh"`
 	Status    int                 `json:"status,omitzero" doc:"the HTTP status"`
-	Header    map[string][]string `json:"header,omitzero" doc:"of the HTTP answer; Webrace-Undecoded says why the body is not decoded, or not to its end, Webrace-Truncated why it is truncated if not by a limit: disconnect, time or unspecified"`
+	Header    map[string][]string `json:"header,omitzero" doc:"of the HTTP answer; Webrace-Undecoded says why the body is not decoded, or not to its end, Webrace-Truncated why it is truncated if not by a limit: disconnect, time or unspecified, Webrace-Usage what robots.txt states that the document may be used for"`
 	Origin    netip.Addr          `json:"origin,omitzero" doc:"the address that answered"`
 	At        time.Time           `json:"at,omitzero" doc:"when the answer began"`
 	Took      seconds             `json:"took_s,omitzero" doc:"seconds from request to last byte"`

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/usage"
 	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/storage"
@@ -25,7 +26,10 @@ func newWhy(globals *cli.Globals) *cobra.Command {
 		Short: "say why a URL was fetched or not: scope, depth, rule, trap, robots.txt, media type, redirect, error, when it is due",
 		Long: `why asks the rules and limits of the frontier as they are configured now. What a run was
 given beside its configuration, --set has to say here too; a pipeline that is running is
-asked itself.`,
+asked itself.
+
+Of a document that is stored it shows what its owner states that it may be used for, with
+the line of robots.txt, the field of the header or the element that it stands in.`,
 		Example: `  webrace-store why https://example.org/news
   webrace-store why https://example.org/a.pdf --set 'frontier.rules=["deny extension pdf"]'`,
 		Args: cobra.ExactArgs(1),
@@ -150,6 +154,8 @@ type answeredVersion struct {
 	Undecoded string `json:"undecoded,omitempty"` // why its body is not taken out of its content encodings
 	Canonical string `json:"canonical,omitempty"` // if it is another URL
 	Unread    string `json:"unread,omitempty"`    // why its text was not read, or not whole
+
+	Usage usage.Statements `json:"usage,omitempty"` // what it may be used for, as far as is stated
 }
 
 // answerTo gathers what is known of a URL in one pipeline.
@@ -244,6 +250,7 @@ func documentOf(dir *storage.Dir, view string, v *webrace.Visit) (*answeredVersi
 	if err != nil { // why is no place to tell of damage: fsck is
 		return d, nil
 	}
+	d.Usage = content.Usage()
 	d.Unread, d.Undecoded = content.Unread.Reason, content.Undecoded
 	if content.Canonical != version.URL {
 		d.Canonical = content.Canonical

@@ -49,6 +49,9 @@ func (a *answer) lines(now time.Time) (lines []string) {
 		add(d.Undecoded != "", "its body is not all decoded: %s", d.Undecoded)
 		add(d.Unread != "", "its text was not read, or not whole: %s", d.Unread)
 		add(d.Canonical != "", "it declares %s to be its canonical URL", d.Canonical)
+		for _, line := range d.Usage.Lines() {
+			add(true, "its owner states %s", line)
+		}
 	}
 	if len(a.Redirects) > 0 && !strings.HasPrefix(a.Error, frontier.InACircle) {
 		lines = append(lines, "it leads to "+a.chain())

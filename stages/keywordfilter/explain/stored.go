@@ -8,6 +8,7 @@ import (
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/internal/usage"
 	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/objects"
@@ -21,6 +22,8 @@ type Stored struct {
 	Source    string              // at which it was found, if that is no page; empty if that is not known
 	Undecoded string              // why its body is not taken out of its content encodings; empty if it is
 	Parts     *selection.Document // what rules are applied to
+
+	header http.Header
 }
 
 // Read reads a version from the object cache. It ends with the context's error when that ends first: a PDF may take
@@ -36,8 +39,13 @@ func Read(ctx context.Context, cache *objects.Store, version objects.Version) (*
 	}
 	r.Canonical = r.CanonicalOf(header, version.URL, urlnorm.Rules{})
 	return &Stored{
-		r, version, body, sourceOf(version, header), wording.OneLine(header.Get(webrace.UndecodedField)), selection.Open(version.URL, body, r.MediaType, r.Charset, r.Text),
+		r, version, body, sourceOf(version, header), wording.OneLine(header.Get(webrace.UndecodedField)), selection.Open(version.URL, body, r.MediaType, r.Charset, r.Text), header,
 	}, nil
+}
+
+// Usage returns what is stated about what the version may be used for.
+func (s *Stored) Usage() usage.Statements {
+	return usage.OfBody(s.Version.URL, s.header, s.Body, extract.ContentType(s.header, s.Version.MediaType))
 }
 
 // sourceOf returns at which source a version was found that no page led to.
