@@ -23,7 +23,7 @@ const (
 )
 
 // Of returns the path of a URL's file, relative and with slashes. Its extension is ext, which begins with a dot and has
-// lower-case letters and digits behind it, 16 at most.
+// lower-case letters, digits and dots behind it, 16 bytes at most.
 //
 // A URL that ends in a slash is the file "index" of its folder. Names have a URL's own words: lower-case letters, digits,
 // "-", "_" and "." as they stand there, and letters of all scripts decoded; everything else is "_". A URL of which that
@@ -149,7 +149,7 @@ func (n *namer) name(segment string, most int) string {
 	if strings.HasSuffix(safe, ".") {
 		safe = safe[:len(safe)-1] + "_"
 	}
-	if isDevice(safe) {
+	if IsDevice(safe) {
 		safe = "_" + cut(safe, most-1)
 	}
 	if safe != name {
@@ -204,8 +204,8 @@ func cut(s string, most int) string {
 	return s[:most]
 }
 
-// isDevice reports whether a name is that of a device of Windows, whatever its extension.
-func isDevice(name string) bool {
+// IsDevice reports whether a name is that of a device of Windows, whatever its extension.
+func IsDevice(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 	switch stem {
 	case "con", "prn", "aux", "nul", "conin$", "conout$":

@@ -104,7 +104,7 @@ func FuzzOf(f *testing.F) {
 		names := strings.Split(path, "/")
 		for i, name := range names {
 			isFile := i == len(names)-1
-			if name == "" || len(name) > longestName || strings.ContainsAny(name, `\<>:"|?*%'`+"`$&;!") || strings.ContainsAny(name[:1], ".-") || isDevice(name) ||
+			if name == "" || len(name) > longestName || strings.ContainsAny(name, `\<>:"|?*%'`+"`$&;!") || strings.ContainsAny(name[:1], ".-") || IsDevice(name) ||
 				strings.ContainsFunc(name, func(r rune) bool {
 					return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError
 				}) {

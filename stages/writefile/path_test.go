@@ -7,12 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/pagepath"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
@@ -169,34 +173,138 @@ func TestConformanceOfAPathWithValues(t *testing.T) {
 	stagetest.Run(t, stagetest.Case{Type: "write-file", Options: o, Inputs: []any{pipeline.Record{"a": 1}, pipeline.Record{"a": 2}}})
 }
 
+// A path with a mistake is refused, and the part is named in which it is.
 func TestPathsAreValidated(t *testing.T) {
-	for path, format := range map[string]string{"{{a": "jsonl", "{{}}": "jsonl", "{{a +}}": "jsonl", "{{a}}.xml": "xml"} {
+	for _, c := range []struct{ path, format, part, want string }{
+		{"{{a", "jsonl", "{{", "has no }}"},
+		{"{{}}", "jsonl", "", ""},
+		{"x/{{a +}}", "jsonl", "", "column 3"},
+		{"x/{{ b) }}", "jsonl", ")", ""},
+		{"{{a}}.xml", "xml", "-", "one document"},
+		{"../{{host}}", "jsonl", "..", "leads out of the folder"},
+		{"out/{{host}}/../../x.csv", "csv", "..", "leads out of the folder"},
+		{"out/../{{host}}.csv", "csv", "..", "leads out of the folder"},
+		{"{{host}}/..", "jsonl", "..", "leads out of the folder"},
+		{"out/{{pagepath(url)}}", "jsonl", "{{pagepath(url)}}", "an extension follows"},
+		{"out/{{pagepath(url)}}/x.csv", "csv", "{{pagepath(url)}}", "an extension follows"},
+		{"out/{{pagepath(url)}}.CSV", "csv", "{{pagepath(url)}}", "an extension follows"},
+		{"out/{{pagepath(url)}}..csv", "csv", "{{pagepath(url)}}", "an extension follows"},
+		{"out/{{pagepath(url)}}.a234567890123456", "csv", "{{pagepath(url)}}", "an extension follows"},
+		{"out/{{pagepath(url)}}.{{x}}", "csv", "{{pagepath(url)}}", "an extension follows"},
+		{"out/a-{{pagepath(url)}}.csv", "csv", "{{pagepath(url)}}", "ends in a slash"},
+		{"{{x}}{{pagepath(url)}}.csv", "csv", "{{pagepath(url)}}", "ends in a slash"},
+		{"{{pagepath(url)}}.parquet", "parquet", "-", "many rows"},
+		{`{{"x" + pagepath(url)}}.csv`, "csv", `{{"x" + pagepath(url)}}`, "stands alone"},
+	} {
+		err := (Options{Path: c.path, Format: c.format}).Validate()
 		var fault *pipeline.OptionError
-		if err := (Options{Path: path, Format: format}).Validate(); !errors.As(err, &fault) || fault.Option != "path" {
+		if !errors.As(err, &fault) || fault.Option != "path" || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.path, err, c.want)
+			continue
+		}
+		var place interface {
+			Within() (at, width int)
+			Meant() string
+		}
+		if !errors.As(err, &place) {
+			if c.part != "-" {
+				t.Errorf("%s: nothing tells which part of it is wrong: %v", c.path, err)
+			}
+			continue
+		}
+		at, width := place.Within()
+		if got := c.path[at : at+width]; c.part != "" && got != c.part {
+			t.Errorf("%s: %q is wrong, want %q", c.path, got, c.part)
+		}
+	}
+	for _, path := range []string{"../out.csv", "a..b/{{x}}", "..a/{{x}}", "a../{{x}}", "/abs/{{x}}", "{{x}}..", "{{pagepath(url)}}.csv", "/x/{{host}}/{{ pagepath(url) }}.jsonl.gz", `a/{{pagepath("https://" + name + "/")}}.csv`} {
+		if err := (Options{Path: path, Format: "csv"}).Validate(); err != nil {
 			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// Each page has a file of its own, in folders that are called as its host and path, and none leaves the folder.
+func TestFilesOfPages(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Path: filepath.Join(dir, "{{lang}}", "{{pagepath(url)}}.jsonl"), Format: "jsonl"}
+	r := func(url string) pipeline.Record { return pipeline.Record{"lang": "..", "url": url} }
+	got := try(t, o, r("https://a.example/"), r("https://a.example/docs/setup"), r("https://a.example/docs/Setup"), r("https://a.example/docs/setup?a"),
+		r("https://a.example/docs/setup/more"), r("https://a.example/%2e%2e/%2e%2e/%2e%2e/etc/passwd"), r("/etc/passwd"), r("../../x"), r(""), r("https://a.example/docs/setup"))
+	names := make(map[string]int)
+	for name, content := range files(t, dir) {
+		names[hashes.ReplaceAllString(name, "~")] += strings.Count(content, "\n")
+	}
+	want := map[string]int{
+		"%2E%2E/a.example/index.jsonl": 1, "%2E%2E/a.example/docs/setup.jsonl": 2, "%2E%2E/a.example/docs/Setup~.jsonl": 1, "%2E%2E/a.example/docs/setup_a~.jsonl": 1,
+		"%2E%2E/a.example/docs/setup/more.jsonl": 1, "%2E%2E/a.example/___/___/___/etc/passwd~.jsonl": 1, "%2E%2E/_+none/etc/passwd~.jsonl": 1, "%2E%2E/__+none/___/x~.jsonl": 1,
+	}
+	if !reflect.DeepEqual(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
+	if len(got.Failures) != 1 || !strings.Contains(got.Failures[0].Error(), "is empty") {
+		t.Errorf("failures %v", got.Failures)
+	}
+}
+
+var hashes = regexp.MustCompile("~[a-z2-7]{20}")
+
+// Documents have a URL and a time: their files are of a page, or of a day.
+func TestFilesOfDocuments(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Path: filepath.Join(dir, `{{at.Format("2006-01-02")}}`, "{{pagepath(url)}}.csv"), Format: "csv", Columns: []string{"title"}}
+	if err := o.CheckNames(pipeline.Kinds(pipeline.KindOf[*webrace.Document]())); err != nil {
+		t.Fatal(err)
+	}
+	wrong := Options{Path: "out/{{pagepath(uri)}}.csv", Format: "csv"}
+	var place interface{ Within() (at, width int) }
+	if err := wrong.CheckNames(pipeline.Kinds(pipeline.KindOf[*webrace.Document]())); !errors.As(err, &place) {
+		t.Errorf("a field that documents have not: %v", err)
+	} else if at, width := place.Within(); wrong.Path[at:at+width] != "uri" {
+		t.Errorf("%q is wrong in %s: %v", wrong.Path[at:at+width], wrong.Path, err)
+	}
+	got := try(t, o, &webrace.Document{URL: "https://a.example/x", Title: "X", Text: &webrace.Text{}, At: time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC)})
+	if all := files(t, dir); all["2026-11-30/a.example/x.csv"] != "title\nX\n" {
+		t.Errorf("got %q, %v", all, got.Failures)
+	}
+}
+
+// A value that is too long for a name is cut, and two of them are two files.
+func TestLongValues(t *testing.T) {
+	dir := t.TempDir()
+	long := strings.Repeat("x", 5000)
+	got := try(t, Options{Path: filepath.Join(dir, "{{a}}.jsonl"), Format: "jsonl"}, pipeline.Record{"a": long + "1"}, pipeline.Record{"a": long + "2"}, pipeline.Record{"a": long[:200]})
+	all := files(t, dir)
+	if len(got.Failures) > 0 || len(all) != 3 || all[long[:200]+".jsonl"] == "" {
+		t.Errorf("failures %v, %d files", got.Failures, len(all))
+	}
+	for name := range all {
+		if len(name) > 255 || !strings.HasPrefix(name, long[:200]) {
+			t.Errorf("a file %s of %d bytes", name, len(name))
 		}
 	}
 }
 
 // FuzzNameOf wants a name of one file in one folder, on every system, and another one for each value.
 func FuzzNameOf(f *testing.F) {
-	for _, seed := range []string{"a", "..", ".", "a/b", `a\b`, "\x00", "con", "NUL.txt", "com1 .x", "a.", "a ", "%2F", "ä", "\xff", "a:b", "~", "lpt¹", "-", " "} {
+	for _, seed := range []string{"a", "..", ".", "a/b", `a\b`, "\x00", "con", "NUL.txt", "com1 .x", "a.", "a ", "%2F", "ä", "\xff", "a:b", "~", "lpt¹", "-", " ", strings.Repeat("\x00é", 80)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		name, err := nameOf(value)
-		if (err != nil) != (value == "") {
-			t.Fatalf("%q: %v", value, err)
+		name := nameOf(value)
+		if value == "" {
+			return // which is refused before
 		}
-		if err != nil {
-			return
-		}
-		if back, err := url.PathUnescape(name); err != nil || back != value {
+		if len(name) > longestValue {
+			if other := nameOf(value + "x"); other == name || len(name) > longestValue+21 {
+				t.Errorf("%q became %q, and with an x %q", value, name, other)
+			}
+		} else if back, err := url.PathUnescape(name); err != nil || back != value {
 			t.Errorf("%q became %q, which means %q", value, name, back)
 		}
 		stem, _, _ := strings.Cut(name, ".")
 		if filepath.Base(name) != name || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\<>:"|?*`) || name[0] == '.' ||
-			strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || isReserved(strings.TrimRight(stem, " ")) || !utf8.ValidString(name) {
+			strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || pagepath.IsDevice(strings.TrimRight(stem, " ")) || !utf8.ValidString(name) {
 			t.Errorf("%q became %q", value, name)
 		}
 		for _, r := range name {

@@ -27,7 +27,7 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Path   string `toml:"path" doc:"the file to write; {{EXPRESSION}} stands for a value of each item, as in out/{{host}}-{{day}}.csv: none leads out of the folder"`
+	Path   string `toml:"path" doc:"the file to write; {{EXPRESSION}} stands for a value of each item, as in out/{{host}}-{{day}}.csv, and {{pagepath(url)}} for the folders and the name of a page's file: none leads out of the folder"`
 	Format string `toml:"format" doc:"jsonl: a JSON value a line; text: a text a line, in which line breaks become spaces: jsonl keeps them; csv: a record a row; parquet: likewise, in a file that is made when the run ends or rotate says so; xml: one document of annotations" enum:"jsonl,text,csv,parquet,xml" deprecated:"lines=jsonl"`
 
 	Columns      []string          `toml:"columns" doc:"with csv and parquet: the fields that are written; empty: those in the file's first row, or of the first record, in the order of the CSV that it was read from, and with parquet those of all records. Without it, a record with another field is not written to csv, but fails"`
@@ -42,7 +42,8 @@ func init() {
 		Whole:   "all partitions would write to one file",
 		Summary: "writes what it is given to a file, as JSON lines, text, CSV, Parquet or XML",
 		Doc: "Lines are appended and are on disk before their items are acknowledged. Of a list, as `batch` makes it, each element is a line. " +
-			"A path with values, which name a field or are an expression, makes a file for each; what no name of a file may have is written as %XX, and a value that is empty fails. " +
+			"A path with values, which name a field or are an expression, makes a file for each; what no name of a file may have is written as %XX, what is beyond 200 bytes becomes a hash, and a value that is empty fails. " +
+			"out/{{pagepath(url)}}.jsonl makes a file for each URL, in folders of its host and path: two URLs are never one file, also where files that differ in case are one. " +
 			"XML takes annotations only; the document replaces the file of that name when the run ends. Rows of Parquet are gathered in a file beside it, which has " +
 			"the name with .part, until a file is made of them; one that has the name is put aside then. A column is of booleans, of numbers or of texts if all its values are, or else of JSON; numbers are doubles, or integers of 64 bits where a double would change one, or else JSON.",
 		In:     pipeline.Kinds(pipeline.KindOf[any]()),
@@ -69,6 +70,8 @@ func (o Options) Validate() error {
 	path, err := parsePath(o.Path)
 	if err == nil && o.Format == "xml" && path.varies() {
 		err = errors.New(`with format = "xml", which is one document, there is one file, and no {{…}} in its path`)
+	} else if err == nil && o.Format == "parquet" && path.page {
+		err = errors.New(`with format = "parquet", whose files are of many rows, pagepath(…) is none of the path: {{host(url)}} makes a file of a host`)
 	}
 	if err != nil {
 		return &pipeline.OptionError{Option: "path", Err: err}
