@@ -2,8 +2,8 @@ package usage
 
 import "strings"
 
-// TDMRepPath is where a host has its file of the TDM Reservation Protocol.
-const TDMRepPath = "/.well-known/tdmrep.json"
+// tdmRepPath is where a host has its file of the TDM Reservation Protocol, as robots has it.
+const tdmRepPath = "/.well-known/tdmrep.json"
 
 // reserved is what one place states by the TDM Reservation Protocol (W3C Community Group, 2024).
 type reserved struct {

@@ -189,7 +189,7 @@ func (r *reader) urlOf(place Place) string {
 	case InRobots:
 		return urlnorm.Origin(r.url) + "/robots.txt"
 	case InTDMRep:
-		return urlnorm.Origin(r.url) + TDMRepPath
+		return urlnorm.Origin(r.url) + tdmRepPath
 	}
 	url, _ := urlnorm.CutMark(r.url)
 	return url

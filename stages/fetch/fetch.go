@@ -30,7 +30,6 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/credentials"
-	"github.com/webrace/webrace/internal/robots"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
@@ -47,6 +46,7 @@ type Options struct {
 	Accept         string   `toml:"accept" doc:"the media types wanted, sent as Accept"`
 	AcceptLanguage string   `toml:"accept_language" doc:"the languages wanted, sent as Accept-Language; empty sends none"`
 	Robots         bool     `toml:"robots" doc:"obey robots.txt"`
+	TDMRep         bool     `toml:"tdmrep" doc:"get the file /.well-known/tdmrep.json of each host as well, and note what it states that a page may be used for: a request more for each host and day; goes with robots"`
 	Sitemaps       bool     `toml:"sitemaps" doc:"follow the sitemaps that a robots.txt names, one level below the page that led to the host"`
 	AllowNetworks  []string `toml:"allow_networks" doc:"addresses outside the public Internet that may be asked, and need no delay but delay_admitted: networks, addresses, loopback, private"`
 
@@ -169,6 +169,7 @@ type stage struct {
 	media        scope.MediaTypes
 	client       *httpclient.Client
 	robots       *robotsTxts
+	tdmReps      loadingcache.Cache[tdmRep] // nil: they are not asked for
 	circuits     *circuits
 	warned       *httpclient.WarnOnce
 	announced    *httpclient.WarnOnce // sitemaps of hosts, to crawls
@@ -220,6 +221,9 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		cookiesSent:  newSentCookies(),
 		broker:       sync.OnceValues(func() (*credentials.Broker, error) { return openBroker(o, env) }),
 		requests:     sync.OnceValues(func() (httprequest.Source, error) { return openRequests(env) }),
+	}
+	if o.TDMRep && o.Robots {
+		s.tdmReps = loadingcache.New[tdmRep](robotsMemory)
 	}
 	if o.PerAddress {
 		s.turns = newAddressTurns(o.PolitenessOptions)
@@ -287,8 +291,8 @@ type exchange struct {
 	req        webrace.Request
 	target     httpclient.Target
 	began      time.Time
-	crawlDelay time.Duration  // that the host's robots.txt asks for
-	usage      []robots.Usage // what it states that the answer may be used for
+	crawlDelay time.Duration // that the host's robots.txt asks for
+	usage      []string      // what files of the host state that the answer may be used for
 
 	address   netip.Addr   // of the host, if names share their turns
 	turn      *addressTurn // at it; nil before it is taken, and after it has ended

@@ -13,7 +13,6 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/mediatype"
-	"github.com/webrace/webrace/internal/usage"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/httpclient"
 	"github.com/webrace/webrace/stages/internal/netguard"
@@ -149,8 +148,8 @@ func (x *exchange) notModified(ctx context.Context, a *httpclient.Response, out 
 }
 
 func (x *exchange) document(a *httpclient.Response) *webrace.Document {
-	for _, u := range x.usage {
-		a.Header.Add(webrace.UsageField, usage.Recorded(usage.InRobots, u.Line, u.Text))
+	if len(x.usage) > 0 {
+		a.Header[webrace.UsageField] = x.usage
 	}
 	return &webrace.Document{
 		URL: x.req.URL, Reach: x.req.Reach, From: x.req.From, Instead: x.req.Instead, Visit: x.req.Visit, Status: a.Status, Header: a.Header, Origin: a.Origin,

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/internal/robots"
+	"github.com/webrace/webrace/internal/usage"
 	"github.com/webrace/webrace/stages/internal/httpclient"
 	"github.com/webrace/webrace/stages/internal/loadingcache"
 )
@@ -31,8 +33,8 @@ type robotsPolicy struct {
 	delay   time.Duration // to keep between requests, as far as it is kept
 	rest    time.Time     // until when the host rests from having been asked for its robots.txt
 
-	sitemaps []string       // that it names, if they are wanted
-	usage    []robots.Usage // what it states that the answer may be used for
+	sitemaps []string // that it names, if they are wanted
+	usage    []string // what files of the host state that the answer may be used for, as it is noted
 }
 
 // robotsPolicy returns what the robots.txt of the target's host demands for it. The request for that file is one like
@@ -43,10 +45,15 @@ func (s *stage) robotsPolicy(ctx context.Context, t httpclient.Target) (robotsPo
 	if err != nil {
 		return robotsPolicy{}, err
 	}
-	p := robotsPolicy{delay: s.crawlDelay(t, known.rules.Delay()), sitemaps: s.sitemaps(t, known), usage: known.rules.Usage(t.Path)}
+	p := robotsPolicy{delay: s.crawlDelay(t, known.rules.Delay()), sitemaps: s.sitemaps(t, known), usage: statedIn(usage.InRobots, known.rules.Usage(t.Path))}
 	p.allowed, p.because = known.allows(t.Path)
 	if pause := s.pause(known.origin, known.took, p.delay); pause > 0 {
 		p.rest = known.at.Add(pause)
+	}
+	if s.tdmReps != nil && p.allowed && !time.Now().Before(p.rest) {
+		if err := s.reserve(ctx, t, known, &p); err != nil {
+			return robotsPolicy{}, err
+		}
 	}
 	return p, nil
 }
@@ -129,35 +136,56 @@ func (r *robotsTxts) of(ctx context.Context, t httpclient.Target) (robotsRules, 
 
 // load asks for a robots.txt, and where it is redirected to.
 func (r *robotsTxts) load(ctx context.Context, host httpclient.Target) (got robotsRules, err error) {
-	t := httpclient.Target{Scheme: host.Scheme, Host: host.Host}
-	t.Path, t.URL = "/robots.txt", host.Origin()+"/robots.txt"
 	r.fetched.Add(1)
-	var origin netip.Addr
-	defer func() { got.origin = origin }()
+	a, origin, err := r.file(ctx, host, "/robots.txt")
+	elsewhere, isElsewhere := errors.AsType[*elsewhereError](err)
+	switch {
+	case isElsewhere:
+		got, err = denied("it is redirected to where it may not be fetched from: "+elsewhere.Error()), nil
+	case err != nil:
+		return robotsRules{}, err
+	case a == nil:
+		got = allowed()
+	default:
+		defer a.Release()
+		got, err = r.read(a)
+	}
+	got.origin = origin
+	return got, err
+}
+
+// elsewhereError is of a redirect to another host, which is not asked.
+type elsewhereError struct{ error }
+
+// file asks for a file of a host, and where it is redirected to. There is no answer where the redirects lead nowhere; of
+// one that there is, the caller calls Release. The address is that of the host.
+func (r *robotsTxts) file(ctx context.Context, host httpclient.Target, path string) (a *httpclient.Response, origin netip.Addr, err error) {
+	t := httpclient.Target{Scheme: host.Scheme, Host: host.Host}
+	t.Path, t.URL = path, host.Origin()+path
 	for range robotsRedirects + 1 {
 		a, err := r.client.Get(ctx, t, nil, robots.MaxBytes+1) // one more shows that it was cut
-		switch {
-		case err != nil && t.Host != host.Host && httpclient.IsRefusal(err):
-			return denied("it is redirected to where it may not be fetched from: " + err.Error()), nil
-		case err != nil:
-			return robotsRules{}, err
+		if err != nil && t.Host != host.Host && httpclient.IsRefusal(err) {
+			err = &elsewhereError{err}
 		}
-		defer a.Release()
+		if err != nil {
+			return nil, origin, err
+		}
 		if !origin.IsValid() {
 			origin = a.Origin
 		}
 		if !isRedirect(a) {
-			return r.read(a)
+			return a, origin, nil
 		}
 		next, err := location(t.URL, a.Header)
-		if err != nil {
-			return allowed(), nil
+		a.Release()
+		if err == nil {
+			t, err = httpclient.ParseTarget(next)
 		}
-		if t, err = httpclient.ParseTarget(next); err != nil {
-			return allowed(), nil
+		if err != nil {
+			return nil, origin, nil
 		}
 	}
-	return allowed(), nil
+	return nil, origin, nil
 }
 
 // read makes rules of a response (RFC 9309, section 2.3.1). The standard lets 429 allow everything; but a
