@@ -1,6 +1,10 @@
 package article
 
-import "golang.org/x/net/html"
+import (
+	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace/internal/htmltree"
+)
 
 const (
 	least = 100 // letters of prose that a page with a main part has
@@ -66,13 +70,15 @@ func (p *page) judge() {
 func (e *element) isBeside(total int32) bool {
 	switch most := 2*e.all.prose >= total; {
 	case e.is&(document|control) != 0:
-		return e.is&control != 0
+		return e.is&control != 0 && e.hint&aside == 0 && (e.holds&code == 0 || e.node.Data != "aside")
 	case e.is&hidden != 0:
 		return !most
 	case e.hint&replies != 0: // they may be longer than the article
 		return e.holds&body == 0 && (e.holds&title == 0 || !most)
+	case e.hint&dated != 0:
+		return e.all.prose == 0 && e.holds&title == 0
 	case e.hint&beside != 0:
-		return e.holds&(body|title) == 0 && !most
+		return e.holds&(body|title|code) == 0 && !most
 	}
 	return false
 }
@@ -142,13 +148,44 @@ func (p *page) inner(at, share int32) int32 {
 	whole := p.elements[at].mass()
 	for i := at + 1; i < p.elements[at].end; i = p.elements[i].end {
 		if e := &p.elements[i]; !e.out && e.canContain() && 100*int64(e.mass()) >= int64(share)*int64(whole) {
+			if p.isOneOfMany(i) || p.elements[at].holds&(code|section) != 0 && p.isHeaded(i) {
+				return -1
+			}
 			return i
 		}
 	}
 	return -1
 }
 
-func (e *element) canContain() bool { return e.is&(inline|paragraph) == 0 }
+// isOneOfMany reports whether an element stands beside others of its name and class that hold prose, as sections do.
+func (p *page) isOneOfMany(at int32) bool {
+	e := &p.elements[at]
+	for i := e.parent + 1; i < p.elements[e.parent].end; i = p.elements[i].end {
+		if s := &p.elements[i]; i != at && !s.out && s.left.prose > 0 && s.node.Data == e.node.Data && classOf(s.node) == classOf(e.node) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHeaded reports whether a heading of the element around it stands before an element.
+func (p *page) isHeaded(at int32) bool {
+	for i := p.elements[at].parent + 1; i < at; i = p.elements[i].end {
+		if s := &p.elements[i]; !s.out && s.holds&headed != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func classOf(n *html.Node) string {
+	if v := htmltree.Value(n.Attr, "class"); v != nil {
+		return *v
+	}
+	return ""
+}
+
+func (e *element) canContain() bool { return e.is&(inline|paragraph|item) == 0 }
 
 // mass weighs the prose of an element, and the rest of its text that is in no link, less.
 func (e *element) mass() int32 { return (7*e.left.prose + 3*(e.left.text-e.left.link)) / 10 }

@@ -14,6 +14,8 @@ const (
 	link
 	tabular    // a part of a table
 	smallPrint // what may be a date or an author, in a header
+	item       // one of a list
+	anchored   // its id is where links to its text lead
 	document   // html, body
 	hidden     // by its attributes
 )
@@ -27,11 +29,13 @@ var traits = func() map[string]trait {
 		"script style noscript iframe svg math object embed audio video canvas head title meta link base map " +
 			"template": skipped,
 		"nav footer aside button select textarea input menu dialog": control,
-		"h1 h2 h3 h4 h5 h6": heading,
-		"p":                 paragraph | smallPrint,
-		"div ul":            smallPrint,
-		"tr td th":          tabular,
-		"html body":         document,
+		"h1 h2 h3 h4 h5 h6":                   heading | anchored,
+		"p":                                   paragraph | smallPrint | anchored,
+		"div ul":                              smallPrint,
+		"tr td th tbody thead tfoot colgroup": tabular,
+		"li dt dd":                            item | anchored,
+		"section pre":                         anchored,
+		"html body":                           document,
 	} {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = is

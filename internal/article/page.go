@@ -5,11 +5,17 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace/internal/htmltree"
 )
+
+// longestName is the most bytes of a class or id that is read for what it tells.
+const longestName = 500
 
 // page is a page's elements in document order, with what each holds.
 type page struct {
 	elements []element
+	begun    bool // a section, whose heading comes next
 }
 
 // element is an element of a page. Lengths are in letters, of which those of Chinese, Japanese and Korean count three.
@@ -83,7 +89,14 @@ func (p *page) element(n *html.Node, parent, block int32, inLink bool) {
 	if is&inline == 0 {
 		block = at
 	}
-	p.children(n, at, block, inLink || is&link != 0)
+	switch e := &p.elements[at]; {
+	case e.hint&sect != 0:
+		p.begun = true
+	case e.is&heading != 0 && p.begun:
+		p.begun = false
+		e.hint |= section
+	}
+	p.children(n, at, block, inLink || is&link != 0 && htmltree.Value(n.Attr, "href") != nil)
 	p.elements[at].end = int32(len(p.elements))
 }
 
@@ -134,33 +147,55 @@ func letters(s string) (n int32) {
 	return n
 }
 
+// hintOf returns what an element is, as far as its name and its attributes tell.
 func hintOf(n *html.Node, is trait) (h hint) {
 	if is&document != 0 {
 		return 0 // of the page, not of a part
 	}
+	if is&heading != 0 {
+		h = headed
+	}
 	switch n.Data {
 	case "h1":
-		h = title
+		h |= title
 	case "article":
 		h = content
 	case "main":
 		h = main
 	case "figcaption":
 		h = caption
+	case "section":
+		if htmltree.Value(n.Attr, "id") != nil {
+			h = sect
+		}
+	case "th":
+		h = data
+	case "pre":
+		h = code
 	}
 	for i := range n.Attr {
-		switch n.Attr[i].Key {
-		case "class", "id", "role":
-			if v := n.Attr[i].Val; len(v) < 500 {
-				h |= hintsOf(v)
+		a := &n.Attr[i]
+		if len(a.Val) > longestName {
+			continue
+		}
+		switch a.Key {
+		case "class", "role":
+			h |= hintsOf(a.Val)
+		case "id":
+			if is&anchored == 0 {
+				h |= hintsOfID(a.Val)
 			}
 		case "itemprop":
-			if n.Attr[i].Val == "articleBody" {
+			switch a.Val {
+			case "articleBody":
 				h |= body
-			} else if n.Attr[i].Val == "description" {
+			case "description":
 				h |= lead
 			}
 		}
+	}
+	if h&sect != 0 { // it is called what it treats of
+		h &^= beside | replies | dated
 	}
 	return h
 }

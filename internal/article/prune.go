@@ -3,13 +3,23 @@ package article
 // prune takes out of the main part what is none of it.
 func (p *page) prune(at int32) {
 	total := p.elements[at].left.prose
+	short := int32(0)
+	if p.elements[at].holds&(data|code) != 0 {
+		short = shortLink
+	}
 	var header int32 // the end of the last element header
+	var under int32  // the element that follows the heading of a section
 	for i := at + 1; i < p.elements[at].end; {
 		e := &p.elements[i]
 		if e.node.Data == "header" && 8*e.left.prose < total {
 			header = e.end
 		}
-		if e.out || e.is&inline == 0 && (e.isCalledBeside(total) || e.isLinks() || i < header && e.isSmallPrint()) {
+		if e.hint&section != 0 {
+			under = e.end
+		} else if i == under {
+			under++
+		}
+		if e.out || e.is&inline == 0 && (e.isCalledBeside(total) || i+1 != under && e.isLinks(short) || i < header && e.isSmallPrint()) {
 			e.out = true
 			i = e.end
 			continue
@@ -20,12 +30,15 @@ func (p *page) prune(at int32) {
 
 // isCalledBeside reports whether an element of a main part with so much prose stands beside it, by what it is called.
 func (e *element) isCalledBeside(total int32) bool {
-	return e.hint&(beside|replies|caption) != 0 && 4*e.left.prose < total && e.is&tabular == 0
+	return e.holds&code == 0 && e.hint&(beside|replies|caption) != 0 && 4*e.left.prose < total && e.is&tabular == 0
 }
 
-// isLinks reports whether an element is mostly links, and none of them in a sentence.
-func (e *element) isLinks() bool {
-	return 2*e.left.link > e.left.text && e.left.prose == 0 && !e.sentence && e.is&(heading|tabular) == 0
+// shortLink is the length of what is a name that a text refers to, rather than the title of a page.
+const shortLink = 20
+
+// isLinks reports whether an element is mostly links, none of them in a sentence, nor so short on the whole.
+func (e *element) isLinks(short int32) bool {
+	return 2*e.left.link > e.left.text && e.left.prose == 0 && !e.sentence && e.is&(heading|tabular|item) == 0 && e.holds&(data|code|section) == 0 && e.left.link >= short*e.left.links
 }
 
 // isSmallPrint reports whether an element of a header is a date, an author or the like.
@@ -42,7 +55,7 @@ func (p *page) pruneHeadings(at int32) {
 			i = e.end
 			continue
 		}
-		if e.is&heading != 0 && p.isLeft(e) {
+		if e.is&heading != 0 && e.hint&section == 0 && p.isLeft(e) {
 			e.out = true
 		}
 		i++

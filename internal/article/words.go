@@ -3,7 +3,7 @@ package article
 import "strings"
 
 // hint is what an element's name and the words of its class, id and role tell of it.
-type hint uint16
+type hint uint32
 
 const (
 	beside  hint = 1 << iota // beside what is read: shared, related, advertised
@@ -15,6 +15,13 @@ const (
 
 	lead    // what an article begins with, before its body
 	caption // what stands under a picture
+	aside   // a note that belongs to the text
+	data    // a table with headings
+	code    // lines of a program
+	dated   // a date
+	headed  // a heading
+	sect    // a section of a text
+	section // the heading of one
 
 	subject // a word for an article; with one for its text in the same name, they are body
 	text
@@ -27,10 +34,10 @@ var hints = func() map[string]hint {
 		"share shares sharing sharebar sharetools shariff sharedaddy addthis social socials related recommended " +
 			"recommendation recommendations recirc subscribe subscription signup promo promos promotion promoted " +
 			"advert adverts advertisement advertising ad ads adsense sponsor sponsored sponsors outbrain taboola sidebar " +
-			"breadcrumb breadcrumbs crumb crumbs menu nav navigation navbar footer tags taglist byline pagination pager " +
-			"toolbar masthead skip login register rating ratings trending popular bio banner contentinfo complementary " +
-			"dialog search disclaimer copyright print meta metadata dateline datetime toc author date slider carousel": beside,
-		"comment comments commenting disqus respond kommentar kommentare comentario comentarios commentaires commenti reacties " +
+			"breadcrumb breadcrumbs crumb crumbs menu tags taglist byline pagination pager " +
+			"toolbar masthead skip login register rating ratings trending popular bio banner  complementary " +
+			"dialog tooltip popover dropdown rollover search disclaimer copyright print meta metadata toc author slider carousel": beside,
+		"nav navigation navbar navheader navfooter footer contentinfo comment comments commenting disqus respond kommentar kommentare comentario comentarios commentaires commenti reacties " +
 			"komentarze cookie cookies consent gdpr dsgvo popup modal overlay alert newsletter newsletters": replies,
 		"article articles story post entry hentry": subject,
 		"blog news field page":                     subject | place,
@@ -39,6 +46,9 @@ var hints = func() map[string]hint {
 		"main": main,
 		"lead lede intro introduction standfirst dek deck subtitle subtitulo subheadline subhead summary teaser excerpt abstract " +
 			"preface chapo bajada entradilla vorspann ingress description": lead,
+		"sect refsect chapter appendix":                                  sect,
+		"date dateline datetime":                                         dated,
+		"footnote footnotes endnote endnotes note notes admonition":      aside,
 		"caption captions figcaption imagecaption credit credits legend": caption,
 	} {
 		for w := range strings.FieldsSeq(words) {
@@ -47,6 +57,22 @@ var hints = func() map[string]hint {
 	}
 	return m
 }()
+
+// hintsOfID does the same with an id. One of many words is where a section is that treats of them.
+func hintsOfID(id string) hint {
+	words := 1
+	for i := range len(id) {
+		if c := id[i]; c == '-' || c == '_' || c == '.' {
+			words++
+		}
+	}
+	if words > mostWords {
+		return 0
+	}
+	return hintsOf(id) &^ dated
+}
+
+const mostWords = 2
 
 // hintsOf reads the words of names as sidebar-left, articleBody or post_content. A word is told by its letters alone.
 func hintsOf(names string) (all hint) {
