@@ -1,0 +1,224 @@
+// Package chunk is the stage that cuts documents into pieces for a vector store: of a limited number of words, along the
+// headings of the document, each with a name that stays while the piece does. From one version of a document to the next
+// it tells which pieces are new and which are gone, so that the store is updated by what changed alone.
+package chunk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/markdown"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// Options of the stage.
+type Options struct {
+	Words   int `toml:"words" doc:"the most words of a piece, 20 to 10000; of scripts without blanks between words, each character is one"`
+	Overlap int `toml:"overlap" doc:"with how many words of the piece before in its section a piece begins; at most half of words"`
+}
+
+var defaults = Options{Words: 300, Overlap: 30}
+
+const (
+	portGone = "gone"
+	portSame = "same"
+)
+
+// The fields of a piece.
+var fields = []string{"id", "change", "url", "version", "title", "language", "heading", "position", "words", "text"}
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "chunk",
+		Summary: "cuts documents into pieces for a vector store, and tells which are new and which are gone",
+		Doc: "A piece is Markdown of at most `words` words. It is of one section, and names in `heading` the headings that this is under; a paragraph, list, table or block of code is cut " +
+			"only if it is longer than a piece. Its `id`, a UUID, follows from the URL, the headings and the text, and stays while these do. A piece of the version before that is still there stays as it was, " +
+			"so that a paragraph that changes changes the piece that it is in, and, by the overlap, at most the one behind it. What the stage " +
+			"remembers of a document is part of the data directory: after a crash, pieces of which the end was not noted are told again, with the same id. A document that came cut off, or without text, makes nothing gone. " +
+			"`new`, `gone` and `same` count pieces, `left_out` those of a document behind its first 10000.",
+		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Needs: []pipeline.Part{webrace.PartBody, webrace.PartText},
+		Uses:  []pipeline.Part{webrace.PartVersion},
+		Out: []pipeline.Port{
+			{Kind: pipeline.RecordOf(fields...), Doc: "the pieces that are new: `change` is \"new\""},
+			{Name: portGone, Kind: pipeline.RecordOf("id", "change", "url", "version"), Doc: "the pieces that the document had in the version before: `change` is \"gone\""},
+			{Name: portSame, Kind: pipeline.RecordOf(fields...), Doc: "the pieces that it had and has: `change` is \"same\""},
+		},
+		Workers: 2,
+	}, defaults, newStage)
+}
+
+// Validate refuses sizes that make no pieces.
+func (o Options) Validate() error {
+	const fewest, most = 20, 10_000
+	switch {
+	case o.Words < fewest || o.Words > most:
+		return &pipeline.OptionError{Option: "words", Err: fmt.Errorf("%d is not between %d and %d; a model that makes vectors takes some hundreds", o.Words, fewest, most)}
+	case o.Overlap < 0 || o.Overlap > o.Words/2:
+		return &pipeline.OptionError{Option: "overlap", Err: fmt.Errorf("%d is not between 0 and %d, half of words", o.Overlap, o.Words/2)}
+	}
+	return nil
+}
+
+type stage struct {
+	options Options
+	env     *pipeline.Env
+	pieces  *pipeline.State
+	seed    maphash.Seed
+	locks   [64]sync.Mutex // of the documents whose names hash to them
+
+	fresh, gone, same, leftOut *atomic.Int64
+}
+
+var _ pipeline.Processor = (*stage)(nil)
+
+func newStage(o Options, env *pipeline.Env) (any, error) {
+	pieces, err := env.State("pieces")
+	return &stage{
+		options: o, env: env, pieces: pieces, seed: maphash.MakeSeed(),
+		fresh: env.Counter("new"), gone: env.Counter("gone"), same: env.Counter("same"), leftOut: env.Counter("left_out"),
+	}, err
+}
+
+// known is what is remembered of a document.
+type known struct {
+	Options Options      `json:"options"` // by which it was cut
+	Digest  string       `json:"digest,omitempty"`
+	Version int          `json:"version,omitempty"`
+	Pieces  []knownPiece `json:"pieces"`
+}
+
+type knownPiece struct {
+	ID     string   `json:"id"`
+	Blocks []uint64 `json:"blocks"` // the hashes of its blocks
+}
+
+func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
+	d, err := pipeline.ValueOf[*webrace.Document](it)
+	if err != nil {
+		return err
+	}
+	name := d.URL
+	if d.Secret != "" {
+		name = d.Secret + " " + name // which is no URL
+	}
+	lock := &s.locks[maphash.String(s.seed, name)%uint64(len(s.locks))]
+	lock.Lock()
+	defer lock.Unlock()
+	last, err := s.known(name)
+	if err != nil || s.isKnown(d, last) {
+		return err
+	}
+	text, err := markdown.Document(d)
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.URL, err)
+	}
+	if (len(text) == 0 || d.Truncated) && len(last.Pieces) > 0 {
+		return nil
+	}
+	pieces := s.cut(name, string(text), last)
+	if err := s.emit(ctx, it, out, d, pieces, last); err != nil {
+		return err
+	}
+	return s.remember(it, name, d, pieces)
+}
+
+// isKnown reports whether nothing is to be told of a document: it came before, or a later version did.
+func (s *stage) isKnown(d *webrace.Document, last known) bool {
+	if d.Version > 0 && d.Version < last.Version {
+		return true
+	}
+	same := d.Digest != (webrace.Digest{}) && d.Digest.String() == last.Digest && last.Options == s.options
+	if same && !s.env.Leads(portSame) {
+		s.same.Add(int64(len(last.Pieces)))
+		return true
+	}
+	return false
+}
+
+func (s *stage) known(name string) (k known, err error) {
+	value, err := s.pieces.Get(name)
+	if err != nil || value == nil {
+		return k, err
+	}
+	if err := json.Unmarshal(value, &k); err != nil {
+		return k, fmt.Errorf("what is remembered of %s cannot be read: %w", name, err)
+	}
+	return k, nil
+}
+
+// cut returns the pieces of a document, with their names.
+func (s *stage) cut(name, text string, last known) []piece {
+	var before [][]uint64
+	if last.Options == s.options {
+		for _, p := range last.Pieces {
+			before = append(before, p.Blocks)
+		}
+	}
+	pieces, leftOut := cut(text, s.options, before)
+	s.leftOut.Add(int64(leftOut))
+	identify(name, pieces)
+	return pieces
+}
+
+// emit tells which pieces are new, which are the same and which are gone, each in the order of their documents.
+func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitter, d *webrace.Document, pieces []piece, last known) error {
+	had := make(map[string]bool, len(last.Pieces))
+	for _, p := range last.Pieces {
+		had[p.ID] = true
+	}
+	has := make(map[string]bool, len(pieces))
+	for i, p := range pieces {
+		has[p.id] = true
+		port, change, count := "", "new", s.fresh
+		if had[p.id] {
+			port, change, count = portSame, "same", s.same
+		}
+		count.Add(1)
+		if err := out.EmitTo(ctx, port, it.With(record(d, p, i+1, change))); err != nil {
+			return err
+		}
+	}
+	for _, p := range last.Pieces {
+		if has[p.ID] {
+			continue
+		}
+		s.gone.Add(1)
+		gone := pipeline.Record{"id": p.ID, "change": "gone", "url": d.URL, "version": float64(d.Version)}
+		if err := out.EmitTo(ctx, portGone, it.With(gone)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func record(d *webrace.Document, p piece, position int, change string) pipeline.Record {
+	heading := make([]any, len(p.heading))
+	for i, h := range p.heading {
+		heading[i] = h
+	}
+	return pipeline.Record{
+		"id": p.id, "change": change, "url": d.URL, "version": float64(d.Version), "title": d.Title, "language": d.Language,
+		"heading": heading, "position": float64(position), "words": float64(p.words), "text": p.text,
+	}
+}
+
+func (s *stage) remember(it *pipeline.Item, name string, d *webrace.Document, pieces []piece) error {
+	k := known{Options: s.options, Version: d.Version, Pieces: make([]knownPiece, len(pieces))}
+	if d.Digest != (webrace.Digest{}) {
+		k.Digest = d.Digest.String()
+	}
+	for i, p := range pieces {
+		k.Pieces[i] = knownPiece{p.id, p.hashes()}
+	}
+	value, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	return s.pieces.Put(it, name, value)
+}
