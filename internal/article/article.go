@@ -2,7 +2,15 @@
 // links and comments; and what the page states of itself: title, author, date, language, site, lead image.
 package article
 
-import "golang.org/x/net/html"
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace/internal/analyze"
+	"github.com/webrace/webrace/internal/htmltree"
+)
 
 // Article is what a page is about. What the page does not state is empty.
 type Article struct {
@@ -19,10 +27,101 @@ type Article struct {
 
 // Find returns what the page is about whose tree htmltree.Parse made, fetched from an absolute URL.
 func Find(root *html.Node, pageURL string) *Article {
+	from, err := url.Parse(pageURL)
+	if err != nil {
+		from = nil
+	}
+	p := newPage(root, from)
 	a := &Article{}
-	p := newPage(root)
 	p.choose(a)
+	p.describe(a)
 	return a
+}
+
+// describe fills in what the page states of itself.
+func (p *page) describe(a *Article) {
+	m := &p.meta
+	if m.ranks[fieldImage] == 0 {
+		m.offer(fieldImage, ofFirst, a.firstImage())
+	}
+	if m.ranks[fieldPublished] == 0 && m.page != nil {
+		m.values[fieldPublished] = dateOfPath(m.page.Path)
+	}
+	a.Title = m.title()
+	a.Author, a.Published, a.Site = m.values[fieldAuthor], m.values[fieldPublished], m.values[fieldSite]
+	a.Image, a.Language = m.values[fieldImage], m.values[fieldLanguage]
+	if a.Language == "" {
+		a.Language = analyze.Detect(p.sample(a), analyze.Unknown).String()
+	}
+}
+
+// title returns what the page is called. The element title often has the name of the site before or behind that, so
+// that a heading, or what is stated elsewhere, is believed where it is a part of the other.
+func (m *meta) title() string {
+	switch {
+	case m.values[fieldTitle] != "" && !strings.HasPrefix(m.values[fieldTitle], m.heading+" "): // with the site's behind it
+		return m.values[fieldTitle]
+	case m.heading != "" && (m.values[fieldTitle] != "" || m.document == "" || strings.Contains(strings.ToLower(m.document), strings.ToLower(m.heading))):
+		return m.heading
+	case m.document != "":
+		return m.document
+	}
+	return m.heading
+}
+
+// firstImage returns the link of the first image in the main part; empty if there is none.
+func (a *Article) firstImage() string {
+	for _, n := range a.Main {
+		if link := a.imageIn(n); link != "" {
+			return link
+		}
+	}
+	return ""
+}
+
+func (a *Article) imageIn(n *html.Node) string {
+	if n.Data == "img" {
+		if src := htmltree.Value(n.Attr, "src"); src != nil && !strings.HasPrefix(*src, "data:") {
+			return *src
+		}
+		return ""
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode && !a.Without(c) {
+			if link := a.imageIn(c); link != "" {
+				return link
+			}
+		}
+	}
+	return ""
+}
+
+// sampled is how many bytes of a text tell its language.
+const sampled = 4000
+
+// sample returns the beginning of the main part; of the page, if it has none.
+func (p *page) sample(a *Article) []byte {
+	text := make([]byte, 0, sampled)
+	from := a.Main
+	if from == nil {
+		from = []*html.Node{p.elements[0].node}
+	}
+	for _, n := range from {
+		text = a.appendSample(text, n)
+	}
+	return text
+}
+
+func (a *Article) appendSample(text []byte, n *html.Node) []byte {
+	for c := n.FirstChild; c != nil && len(text) < sampled; c = c.NextSibling {
+		switch {
+		case c.Type == html.TextNode:
+			text = append(text, c.Data[:min(len(c.Data), sampled)]...)
+		case c.Type == html.ElementNode && traits[c.Data]&skipped == 0 && !a.Without(c):
+			text = append(a.appendSample(text, c), ' ')
+		}
+	}
+	return text
 }
 
 // Without reports whether an element within Main is none of the main part, with all that is within it: share buttons,

@@ -1,6 +1,7 @@
 package article
 
 import (
+	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -16,6 +17,7 @@ const longestName = 500
 type page struct {
 	elements []element
 	begun    bool // a section, whose heading comes next
+	meta     meta
 }
 
 // element is an element of a page. Lengths are in letters, of which those of Chinese, Japanese and Korean count three.
@@ -43,9 +45,9 @@ func (s *sums) add(t sums) {
 	s.links += t.links
 }
 
-// newPage reads a tree.
-func newPage(root *html.Node) *page {
-	p := &page{elements: make([]element, 0, 1024)}
+// newPage reads a tree of a page from there.
+func newPage(root *html.Node, from *url.URL) *page {
+	p := &page{elements: make([]element, 0, 1024), meta: meta{page: from}}
 	p.elements = append(p.elements, element{node: root, parent: -1})
 	p.children(root, 0, 0, false)
 	p.elements[0].end = int32(len(p.elements))
@@ -79,8 +81,10 @@ func (p *page) children(n *html.Node, at, block int32, inLink bool) {
 func (p *page) element(n *html.Node, parent, block int32, inLink bool) {
 	is := traits[n.Data]
 	if is&skipped != 0 {
+		p.meta.declared(n)
 		return
 	}
+	p.meta.shown(n)
 	if isHidden(n) {
 		is |= hidden
 	}
@@ -90,6 +94,8 @@ func (p *page) element(n *html.Node, parent, block int32, inLink bool) {
 		block = at
 	}
 	switch e := &p.elements[at]; {
+	case e.hint&(dated|authored) != 0:
+		p.meta.called(n, e.hint)
 	case e.hint&sect != 0:
 		p.begun = true
 	case e.is&heading != 0 && p.begun:

@@ -13,15 +13,16 @@ const (
 	main                     // the main part of a page
 	title                    // the heading of a page
 
-	lead    // what an article begins with, before its body
-	caption // what stands under a picture
-	aside   // a note that belongs to the text
-	data    // a table with headings
-	code    // lines of a program
-	dated   // a date
-	headed  // a heading
-	sect    // a section of a text
-	section // the heading of one
+	lead     // what an article begins with, before its body
+	caption  // what stands under a picture
+	aside    // a note that belongs to the text
+	data     // a table with headings
+	code     // lines of a program
+	dated    // a date
+	headed   // a heading
+	authored // an author
+	sect     // a section of a text
+	section  // the heading of one
 
 	subject // a word for an article; with one for its text in the same name, they are body
 	text
@@ -34,9 +35,9 @@ var hints = func() map[string]hint {
 		"share shares sharing sharebar sharetools shariff sharedaddy addthis social socials related recommended " +
 			"recommendation recommendations recirc subscribe subscription signup promo promos promotion promoted " +
 			"advert adverts advertisement advertising ad ads adsense sponsor sponsored sponsors outbrain taboola sidebar " +
-			"breadcrumb breadcrumbs crumb crumbs menu tags taglist byline pagination pager " +
+			"breadcrumb breadcrumbs crumb crumbs menu tags taglist  pagination pager " +
 			"toolbar masthead skip login register rating ratings trending popular bio banner  complementary " +
-			"dialog tooltip popover dropdown rollover search disclaimer copyright print meta metadata toc author slider carousel": beside,
+			"dialog tooltip popover dropdown rollover search disclaimer copyright print meta metadata toc slider carousel": beside,
 		"nav navigation navbar navheader navfooter footer contentinfo comment comments commenting disqus respond kommentar kommentare comentario comentarios commentaires commenti reacties " +
 			"komentarze cookie cookies consent gdpr dsgvo popup modal overlay alert newsletter newsletters": replies,
 		"article articles story post entry hentry": subject,
@@ -48,6 +49,7 @@ var hints = func() map[string]hint {
 			"preface chapo bajada entradilla vorspann ingress description": lead,
 		"sect refsect chapter appendix":                                  sect,
 		"date dateline datetime":                                         dated,
+		"author authors byline":                                          beside | authored,
 		"footnote footnotes endnote endnotes note notes admonition":      aside,
 		"caption captions figcaption imagecaption credit credits legend": caption,
 	} {
