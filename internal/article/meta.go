@@ -83,6 +83,7 @@ type meta struct {
 	heading  string   // the first h1
 	document string   // the element title
 	authors  int
+	reads    int // elements whose text was read for a field
 }
 
 // offer takes a value of a source, if it is one and none is believed more.
@@ -105,6 +106,18 @@ func (m *meta) offer(f field, r rank, value string) {
 		m.authors = 1
 	}
 }
+
+// wants reports whether the text of an element is read for a field: it is believed, and few were read before.
+func (m *meta) wants(f field, r rank) bool {
+	if m.ranks[f] != 0 && (m.ranks[f] < r || m.ranks[f] == r && f != fieldAuthor) || m.reads >= mostReads {
+		return false
+	}
+	m.reads++
+	return true
+}
+
+// mostReads bounds what is read of a page of which every element is called an author.
+const mostReads = 500
 
 // read returns the value of a field as an Article has it; empty if it is none.
 func (m *meta) read(f field, value string) string {
@@ -182,20 +195,23 @@ func (m *meta) declared(n *html.Node) {
 		}
 	case "script":
 		if is := htmltree.Value(n.Attr, "type"); is != nil && strings.EqualFold(strings.TrimSpace(*is), "application/ld+json") {
-			m.linkedData(textOf(n))
+			for c := n.FirstChild; c != nil; c = c.NextSibling {
+				m.linkedData(c.Data)
+			}
 		}
 	}
 }
 
 // shown reads an element that is shown.
 func (m *meta) shown(n *html.Node) {
-	if n.Data == "h1" && m.heading == "" {
+	if n.Data == "h1" && m.heading == "" && m.reads < mostReads {
+		m.reads++
 		m.heading = clean(textOf(n), longest)
 	}
 	for i := range n.Attr {
 		switch a := &n.Attr[i]; a.Key {
 		case "rel":
-			if a.Val == "author" {
+			if a.Val == "author" && m.wants(fieldAuthor, ofElement) {
 				m.offer(fieldAuthor, ofElement, textOf(n))
 			}
 		case "lang":
@@ -203,7 +219,7 @@ func (m *meta) shown(n *html.Node) {
 				m.offer(fieldLanguage, ofMeta, a.Val)
 			}
 		case "itemprop":
-			if known, is := metaNames[strings.ToLower(a.Val[:min(len(a.Val), longest)])]; is && known.rank >= ofMeta {
+			if known, is := metaNames[strings.ToLower(a.Val[:min(len(a.Val), longest)])]; is && known.rank >= ofMeta && m.wants(known.field, ofMicrodata) {
 				m.offer(known.field, ofMicrodata, property(n))
 			}
 		case "datetime":
@@ -216,10 +232,10 @@ func (m *meta) shown(n *html.Node) {
 
 // called reads an element that is called a date or an author.
 func (m *meta) called(n *html.Node, as hint) {
-	if as&dated != 0 && m.ranks[fieldPublished] == 0 {
+	if as&dated != 0 && m.wants(fieldPublished, ofFirst) {
 		m.offer(fieldPublished, ofFirst, dateIn(textOf(n)))
 	}
-	if as&authored != 0 && m.ranks[fieldAuthor] == 0 {
+	if as&authored != 0 && m.wants(fieldAuthor, ofFirst) && m.ranks[fieldAuthor] == 0 {
 		if name := clean(textOf(n), longest); len(strings.Fields(name)) <= mostNames && !strings.ContainsAny(name, "0123456789.:!?@") {
 			m.offer(fieldAuthor, ofFirst, name)
 		}
@@ -246,9 +262,6 @@ func property(n *html.Node) string {
 
 // textOf returns the text of an element, as far as a field needs it.
 func textOf(n *html.Node) string {
-	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode { // mostly
-		return c.Data
-	}
 	var text strings.Builder
 	left := 200 // nodes
 	appendAll(&text, n, &left)
@@ -260,7 +273,7 @@ func appendAll(text *strings.Builder, n *html.Node, left *int) {
 		*left--
 		switch {
 		case c.Type == html.TextNode:
-			text.WriteString(c.Data)
+			text.WriteString(c.Data[:min(len(c.Data), 4*longest)])
 		case c.Type != html.ElementNode || traits[c.Data]&skipped != 0 || isPermalink(c):
 		default:
 			if traits[c.Data]&inline == 0 {

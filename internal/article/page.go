@@ -24,7 +24,8 @@ type page struct {
 type element struct {
 	node        *html.Node
 	parent, end int32 // number of its parent, and of the first element behind those within it
-	own, linked int32 // length of its own text, outside of blocks within it, and of what of that is in links
+	own, linked int32 // of a block: length of its text outside of blocks within it, and of what of that is in links
+	links       int32 // that it has there
 	all         sums  // what is within it
 	left        sums  // what is within it, but for what is out
 	is          trait
@@ -35,13 +36,12 @@ type element struct {
 }
 
 // sums are what an element holds.
-type sums struct{ text, link, prose, blocks, links int32 }
+type sums struct{ text, link, prose, links int32 }
 
 func (s *sums) add(t sums) {
 	s.text += t.text
 	s.link += t.link
 	s.prose += t.prose
-	s.blocks += t.blocks
 	s.links += t.links
 }
 
@@ -66,9 +66,6 @@ func (p *page) children(n *html.Node, at, block int32, inLink bool) {
 			b := &p.elements[block]
 			b.own += l
 			b.sentence = endsSentence(c.Data)
-			if at != block {
-				p.elements[at].all.text += l // so far: of inline elements, which are no blocks
-			}
 			if inLink {
 				b.linked += l
 			}
@@ -84,12 +81,23 @@ func (p *page) element(n *html.Node, parent, block int32, inLink bool) {
 		p.meta.declared(n)
 		return
 	}
-	p.meta.shown(n)
-	if isHidden(n) {
-		is |= hidden
+	if len(n.Attr) > 0 || is&inline == 0 {
+		p.meta.shown(n)
+		if isHidden(n) {
+			is |= hidden
+		}
+	}
+	if is&link != 0 && htmltree.Value(n.Attr, "href") != nil {
+		inLink = true
+		p.elements[block].links++
+	}
+	hint := hintOf(n, is)
+	if is&(inline|hidden) == inline && hint == 0 { // it is text as any
+		p.children(n, parent, block, inLink)
+		return
 	}
 	at := int32(len(p.elements))
-	p.elements = append(p.elements, element{node: n, parent: parent, is: is, hint: hintOf(n, is)})
+	p.elements = append(p.elements, element{node: n, parent: parent, is: is, hint: hint})
 	if is&inline == 0 {
 		block = at
 	}
@@ -102,7 +110,7 @@ func (p *page) element(n *html.Node, parent, block int32, inLink bool) {
 		p.begun = false
 		e.hint |= section
 	}
-	p.children(n, at, block, inLink || is&link != 0 && htmltree.Value(n.Attr, "href") != nil)
+	p.children(n, at, block, inLink)
 	p.elements[at].end = int32(len(p.elements))
 }
 
@@ -114,11 +122,7 @@ func (p *page) sum() {
 		e.holds |= e.hint
 		if e.parent >= 0 {
 			up := &p.elements[e.parent]
-			all := e.all
-			if e.is&inline != 0 {
-				all.text = 0 // it is the block's own
-			}
-			up.all.add(all)
+			up.all.add(e.all)
 			up.holds |= e.holds
 		}
 	}
@@ -126,13 +130,7 @@ func (p *page) sum() {
 
 // itself is what an element holds without those within it.
 func (e *element) itself() (s sums) {
-	if e.is&link != 0 {
-		s.links = 1
-	}
-	if e.is&inline != 0 || e.own == 0 {
-		return s
-	}
-	s.text, s.link, s.blocks = e.own, e.linked, 1
+	s.text, s.link, s.links = e.own, e.linked, e.links
 	if e.own >= 40 && 2*e.linked < e.own && e.is&heading == 0 {
 		s.prose = e.own - e.linked
 	}
