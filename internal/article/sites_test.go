@@ -1,15 +1,14 @@
 package article
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
 
+	"github.com/webrace/webrace/internal/article/articletest"
 	"github.com/webrace/webrace/internal/htmltree"
 )
 
@@ -152,14 +151,11 @@ func isCode(n *html.Node) bool { return n.Data == "pre" }
 
 // plain returns the text of an element.
 func plain(n *html.Node) string {
-	var text strings.Builder
-	appendText(&text, &Article{}, n)
-	return text.String()
+	return articletest.Text([]*html.Node{n}, nil)
 }
 
-var space = regexp.MustCompile(`\s+`)
-
-func squeeze(text string) string { return space.ReplaceAllString(text, "") }
+// squeeze returns a text without white space.
+func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
 
 func named(name, attribute, value string) func(*html.Node) bool {
 	return func(n *html.Node) bool {
@@ -180,8 +176,6 @@ func anyOf(all ...func(*html.Node) bool) func(*html.Node) bool {
 }
 
 var (
-	_ = bytes.Equal
-
 	sphinxBeside = anyOf(named("div", "class", "sphinxsidebar"), named("div", "class", "related"), named("div", "class", "footer"))
 	sites        = []site{{
 		name: "python", packaged: "python3.11-doc", pages: "/usr/share/doc/python3.11/html/[hlrt]*/*.html", least: 350,
@@ -239,11 +233,22 @@ func literalBlocks(source string) (blocks []string) {
 	return blocks
 }
 
-// listings returns what stands between lines of dashes in AsciiDoc.
+// listings returns what stands between lines of dashes in AsciiDoc, which are not the underlines of titles.
 func listings(source string) (blocks []string) {
-	parts := regexp.MustCompile(`(?m)^-{4,}\n`).Split(source, -1)
-	for i := 1; i < len(parts); i += 2 {
-		blocks = append(blocks, parts[i])
+	before, open := "", ""
+	var block []string
+	for line := range strings.SplitSeq(source, "\n") {
+		isLine := len(line) >= 4 && strings.Trim(line, "-") == ""
+		switch {
+		case open != "" && line == open:
+			blocks = append(blocks, strings.Join(block, "\n"))
+			open = ""
+		case open != "":
+			block = append(block, line)
+		case isLine && (before == "" || before == "+" || before[0] == '[' || before[0] == '.'):
+			open, block = line, nil
+		}
+		before = line
 	}
 	return blocks
 }
