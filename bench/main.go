@@ -28,6 +28,7 @@ var benchmarks = map[string]benchmark{
 	"crowd":      benchCrowd,
 	"pipeline":   benchPipeline,
 	"portal":     benchPortal,
+	"reading":    benchReading,
 	"crawl":      benchCrawl,
 	"search":     benchSearch,
 	"semantic":   benchSemantic,
@@ -39,7 +40,7 @@ var benchmarks = map[string]benchmark{
 type bench struct {
 	quick     bool   // fewer rounds over less work: a look, not a result
 	documents int    // that fsck checks
-	part      string // of cluster or agents, that alone is measured; empty: all are
+	part      string // of cluster, agents or reading, that alone is measured; empty: all are
 	table     *table
 	notes     io.Writer
 }
@@ -76,7 +77,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "fewer rounds over less work")
 	documents := flags.Int("documents", 500_000, "fsck: check a store of so many")
-	part := flags.String("part", "", "cluster: measure annotations, changes, cpu, scale, kills, rest or search alone; agents: mail, memory or rows")
+	part := flags.String("part", "", "cluster: measure annotations, changes, cpu, scale, kills, rest or search alone; agents: mail, memory or rows; reading: articles")
 	path := flags.String("json", "", "write the rows to this `file` as well")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
