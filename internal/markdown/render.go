@@ -266,11 +266,15 @@ const (
 
 // following returns the byte that follows the run which is written.
 func (r *renderer) following() byte {
-	if r.at+1 == len(r.runs) || r.runs[r.at+1].kind == breakRun {
-		if r.context == inFlow && len(r.open) == 0 {
-			return lineEnd
-		}
-		return unknown
+	switch next := r.at + 1; {
+	case len(r.open) > 0:
+	case next < len(r.runs) && r.runs[next].space:
+		return ' '
+	case next < len(r.runs) && r.runs[next].kind != breakRun:
+	case r.context == inCell:
+		return ' '
+	default:
+		return lineEnd
 	}
 	return unknown
 }

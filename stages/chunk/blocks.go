@@ -136,11 +136,9 @@ func nextBlock(text string) (b block, rest string) {
 			end = lineEnd(text, next)
 		}
 	default:
-		if end = strings.Index(text, "\n\n"); end < 0 {
-			end = len(text)
-		}
-		if headingDepth(text) > 0 {
-			end = lineEnd(text, 0)
+		end = lineEnd(text, 0)
+		for headingDepth(text) == 0 && end < len(text) && text[end] != '\n' && (b.kind != paragraph || markerLength(text[end:]) == 0) {
+			end = lineEnd(text, end)
 		}
 	}
 	b.text = strings.TrimRight(text[:end], "\n")
@@ -221,6 +219,9 @@ var inline = goldmark.New(goldmark.WithExtensions(extension.GFM))
 // plain returns the words of a heading, without markup.
 func plain(line string) string {
 	line = strings.ToValidUTF8(line[:min(len(line), longestPlain)], "")
+	if !strings.ContainsAny(line, "\\*_[]<&~`") { // as mostly
+		return strings.Join(strings.Fields(line), " ")
+	}
 	var page bytes.Buffer
 	if err := inline.Convert([]byte("# "+strings.TrimSpace(line)), &page); err != nil {
 		return line

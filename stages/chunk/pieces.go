@@ -96,17 +96,13 @@ func newKept(before [][]uint64) *kept {
 }
 
 // group are the blocks of a piece.
-type group struct {
-	from, to, words int
-	kept            bool
-}
+type group struct{ from, to, words int }
 
-// groups puts the blocks of a section together.
+// groups puts the blocks of a section together: those of a piece of the version before, and what is between such.
 func (k *kept) groups(blocks []block, limit int) [][]block {
-	hashes, counts, total := make([]uint64, len(blocks)), make([]int, len(blocks)), 0
+	hashes, counts := make([]uint64, len(blocks)), make([]int, len(blocks))
 	for i := range blocks {
 		hashes[i], counts[i] = blocks[i].hash(), words(blocks[i].whole())
-		total += counts[i]
 	}
 	var groups []group
 	gap := 0
@@ -117,13 +113,17 @@ func (k *kept) groups(blocks []block, limit int) [][]block {
 			continue
 		}
 		groups = pack(groups, counts, gap, i, limit)
-		groups = append(groups, group{i, i + n, sum(counts[i : i+n]), true})
+		groups = append(groups, group{i, i + n, sum(counts[i : i+n])})
 		i += n
 		gap = i
 	}
-	groups = pack(groups, counts, gap, len(blocks), limit)
-	if fewest := (total + limit - 1) / limit; len(groups) > 2*fewest+1 { // many changes have left little pieces
-		groups = pack(nil, counts, 0, len(blocks), limit)
+	if n := len(groups); n > 0 && groups[n-1].words+sum(counts[gap:]) <= limit { // what was added at the end
+		groups[n-1].to = len(blocks)
+	} else {
+		groups = pack(groups, counts, gap, len(blocks), limit)
+	}
+	if afresh := pack(nil, counts, 0, len(blocks), limit); len(groups) > 2*len(afresh)+1 { // many changes have left little pieces
+		groups = afresh
 	}
 	cut := make([][]block, len(groups))
 	for i, g := range groups {
@@ -146,16 +146,21 @@ func (k *kept) find(hashes []uint64) int {
 	return 0
 }
 
-// pack adds groups of the blocks from one to another, each as full as can be. The first joins the group before it, if
-// there is place.
+// pack adds groups of the blocks from one to another: one, if they have place in that, or else such as have room left,
+// so that a paragraph may become longer and stay where it is.
 func pack(groups []group, counts []int, from, to, limit int) []group {
+	most := limit * 4 / 5
+	if sum(counts[from:to]) <= limit {
+		most = limit
+	}
+	before := len(groups)
 	for i := from; i < to; i++ {
-		if n := len(groups); n > 0 && groups[n-1].to == i && groups[n-1].words+counts[i] <= limit && (!groups[n-1].kept || sum(counts[i:to]) <= limit/4) {
+		if n := len(groups); n > before && groups[n-1].words+counts[i] <= most {
 			groups[n-1].to++
 			groups[n-1].words += counts[i]
 			continue
 		}
-		groups = append(groups, group{from: i, to: i + 1, words: counts[i]})
+		groups = append(groups, group{i, i + 1, counts[i]})
 	}
 	return groups
 }

@@ -45,11 +45,7 @@ func splitText(text string, limit int) []string {
 	case tableBlock:
 		return splitTable(text, limit)
 	case quotationBlock:
-		var parts []string
-		for _, part := range splitWithin(withoutPrefix(text, ">", " "), limit) {
-			parts = append(parts, "> "+strings.ReplaceAll(part, "\n", "\n> "))
-		}
-		return parts
+		return splitWithin(withoutPrefix(text, ">", " "), limit)
 	case listBlock:
 		return splitList(text, limit)
 	}
@@ -107,7 +103,7 @@ func splitCode(text string, limit int) (parts []string) {
 	fence := text[:fenceLength(text)]
 	lines := strings.TrimSuffix(strings.TrimSuffix(text[len(head):], fence), "\n")
 	rows := packer{limit: limit - words(head) - 1, parts: func(lines string) {
-		parts = append(parts, head+strings.TrimRight(lines, "\n")+"\n"+fence)
+		parts = append(parts, head+strings.TrimRight(lines, " \n")+"\n"+fence)
 	}}
 	for line := range strings.Lines(lines) {
 		rows.add(line, func(line string) []string { return cutWords(line, rows.limit) })

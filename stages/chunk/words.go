@@ -150,7 +150,7 @@ func cutText(text string, limit int) (parts []string) {
 			fence := strings.Repeat("`", s.code)
 			end, next = " "+fence, fence+" "
 		}
-		parts = append(parts, tidy(prefix+text[start:cut.at]+end))
+		parts = append(parts, tidy(prefix+strings.TrimLeft(text[start:cut.at], " ")+end))
 		start, prefix = cut.at, next
 		count -= cut.words
 		for _, p := range []*place{&sentence, &whole, &shown} {
@@ -159,7 +159,7 @@ func cutText(text string, limit int) (parts []string) {
 			}
 		}
 	}
-	if last := tidy(prefix + text[start:]); last != "" {
+	if last := tidy(prefix + strings.TrimLeft(text[start:], " ")); last != "" {
 		parts = append(parts, last)
 	}
 	return parts
