@@ -50,23 +50,24 @@ func isAlone(r rune) bool {
 // markup, nor within a link.
 type scanner struct {
 	text string
-	at   int
+	at   int // where the next token begins
+	seen int // how far the text has been looked at, which may be further
 	code int // backticks of the code that is open
 	link int // texts of links that are open
 }
 
-// next goes over the next token, or more where that is one to Markdown, and reports whether it is a word.
+// next goes over the next token, and reports whether it is a word.
 func (s *scanner) next() (isWord bool) {
-	end, isWord := token(s.text, s.at)
-	for s.at < end {
+	s.at, isWord = token(s.text, s.at)
+	for s.seen < s.at {
 		s.mark()
 	}
 	return isWord
 }
 
-// mark goes over a byte, or several that belong together.
+// mark looks at a byte, or at several that belong together.
 func (s *scanner) mark() {
-	rest := s.text[s.at:]
+	rest := s.text[s.seen:]
 	switch c := rest[0]; {
 	case c == '`':
 		n := fenceLength(rest)
@@ -76,19 +77,19 @@ func (s *scanner) mark() {
 		case n:
 			s.code = 0
 		}
-		s.at += n
+		s.seen += n
 		return
 	case s.code > 0:
 	case c == '\\' && len(rest) > 1:
-		s.at++
+		s.seen++
 	case c == '[':
 		s.link++
 	case c == ']' && s.link > 0:
 		if s.link--; strings.HasPrefix(rest, "](") {
-			s.at += destinationEnd(rest[2:])
+			s.seen += destinationEnd(rest[2:])
 		}
 	}
-	s.at++
+	s.seen++
 }
 
 // destinationEnd returns the length of the address of a link, with the bracket behind it.
@@ -105,7 +106,7 @@ func destinationEnd(text string) int {
 }
 
 // isWhole reports whether the text may be cut here, and be read alike.
-func (s *scanner) isWhole() bool { return s.code == 0 && s.link == 0 }
+func (s *scanner) isWhole() bool { return s.code == 0 && s.link == 0 && s.seen == s.at }
 
 // endsSentence reports whether a text ends with a sentence.
 func endsSentence(text string) bool {
@@ -116,26 +117,28 @@ func endsSentence(text string) bool {
 // place is where a text may be cut, and how many words are in front of it.
 type place struct{ at, words int }
 
+// fences is how many words the backticks may count as that are added where code is cut.
+const fences = 2
+
 // cutText cuts running text into parts of at most so many words: behind a sentence, or else between words.
 func cutText(text string, limit int) (parts []string) {
+	text = withoutLongLinks(text, limit/2)
 	s := scanner{text: text}
-	var sentence, whole, shown place // the last ones; shown is one that is not within code
+	var sentence, whole place // the last ones
 	start, count, prefix := 0, 0, ""
 	for s.at < len(text) {
 		if s.next() {
 			count++
 		}
 		here := place{s.at, count}
-		if s.code == 0 {
-			shown = here
-		}
 		if s.isWhole() {
 			whole = here
 			if count*2 >= limit && endsSentence(text[max(start, s.at-8):s.at]) {
 				sentence = here
 			}
 		}
-		if count < limit || s.at >= len(text) {
+		inCode := s.code > 0 && whole.words == 0
+		if count < limit && !(inCode && count >= limit-fences) || s.at >= len(text) {
 			continue
 		}
 		cut, end, next := here, "", ""
@@ -144,25 +147,66 @@ func cutText(text string, limit int) (parts []string) {
 			cut = sentence
 		case whole.words > 0:
 			cut = whole
-		case shown.words > 0:
-			cut = shown
-		default: // within code, which goes on in the next part
-			fence := strings.Repeat("`", s.code)
-			end, next = " "+fence, fence+" "
+		case !inCode || s.seen > s.at: // it is within backticks, whose end is near
+			continue
+		default: // code goes on in the next part
+			end = strings.Repeat("`", s.code)
+			next = end
+			count++
 		}
-		parts = append(parts, tidy(prefix+strings.TrimLeft(text[start:cut.at], " ")+end))
+		parts = append(parts, tidy(fenced(prefix, text[start:cut.at], end)))
 		start, prefix = cut.at, next
 		count -= cut.words
-		for _, p := range []*place{&sentence, &whole, &shown} {
+		for _, p := range []*place{&sentence, &whole} {
 			if p.words -= cut.words; p.at <= start {
 				*p = place{}
 			}
 		}
 	}
-	if last := tidy(prefix + strings.TrimLeft(text[start:], " ")); last != "" {
+	last := text[start:]
+	if prefix != "" && strings.TrimSpace(last) == prefix { // the code ends with the part before
+		return parts
+	}
+	if last = tidy(fenced(prefix, last, "")); last != "" {
 		parts = append(parts, last)
 	}
 	return parts
+}
+
+// fenced puts text between the backticks of code that was cut, apart from its own.
+func fenced(begin, text, end string) string {
+	if begin != "" {
+		if text = strings.TrimLeft(text, " "); strings.HasPrefix(text, "`") {
+			begin += " "
+		}
+	}
+	if end != "" {
+		if text = strings.TrimRight(text, " "); strings.HasSuffix(text, "`") {
+			end = " " + end
+		}
+	}
+	return begin + text + end
+}
+
+// withoutLongLinks returns text without the links, and images, that are of more words: with their texts alone. A part of
+// a link would be none, and its address would be taken for text.
+func withoutLongLinks(text string, most int) string {
+	var b strings.Builder
+	s, written, begin := scanner{text: text}, 0, 0
+	for s.seen < len(text) {
+		at, was := s.seen, s.link
+		s.mark()
+		switch {
+		case was == 0 && s.link == 1:
+			begin = at
+		case was == 1 && s.link == 0 && words(text[begin:min(s.seen, len(text))]) > most:
+			b.WriteString(strings.TrimSuffix(text[written:begin], "!"))
+			b.WriteString(text[begin+1 : at])
+			written = min(s.seen, len(text))
+		}
+	}
+	b.WriteString(text[written:])
+	return b.String()
 }
 
 // tail returns the last words of running text, at most so many; "" if none can be cut off.
