@@ -29,7 +29,7 @@ const leases = 3
 func (w *world) options(typ string) string {
 	const patient = `period = "1h"`
 	switch typ {
-	case "acis", "cache", "detect", "drop", "feed-parse", "gc", "normalize", "objects", "outbox", "quad-index", "quad-links", "queue", "sitemap-parse", "source-watch", "sql",
+	case "acis", "cache", "chunk", "detect", "drop", "feed-parse", "gc", "normalize", "objects", "outbox", "quad-index", "quad-links", "queue", "sitemap-parse", "source-watch", "sql",
 		"transform", "urds", "xslt":
 		return ""
 	case "aci-emit", "index":

@@ -7,6 +7,7 @@ import (
 	_ "github.com/webrace/webrace/stages/acis"
 	_ "github.com/webrace/webrace/stages/batch"
 	_ "github.com/webrace/webrace/stages/cache"
+	_ "github.com/webrace/webrace/stages/chunk"
 	_ "github.com/webrace/webrace/stages/dedupe"
 	_ "github.com/webrace/webrace/stages/detect"
 	_ "github.com/webrace/webrace/stages/drop"
