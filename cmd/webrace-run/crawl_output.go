@@ -16,12 +16,13 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/reading"
+	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/internal/usage"
 	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/objects"
 )
 
 // crawlOutput writes the documents of a run to a file while it runs: those that were fetched or confirmed. It is a
@@ -34,6 +35,7 @@ type crawlOutput struct {
 	format  documentFormat
 	options outputOptions
 
+	store    *objects.Store
 	file     *os.File // nil for -, and before it is open
 	out      *bufio.Writer
 	writer   documentWriter
@@ -166,6 +168,9 @@ func (o *crawlOutput) stage(env *pipeline.Env) (any, error) {
 func partName(path string) string { return path + ".part" }
 
 func (o *crawlOutput) open(dir *storage.Dir) (err error) {
+	if o.store, err = dir.Objects(); err != nil {
+		return err
+	}
 	to := o.stdout
 	switch {
 	case o.tree:
@@ -189,9 +194,19 @@ func (o *crawlOutput) Process(ctx context.Context, it *pipeline.Item, _ pipeline
 	if err != nil || d.Outcome == webrace.Fresh && !o.tree {
 		return err
 	}
-	if o.options.purpose != "" && !reading.Allowed(d, o.options.purpose) {
-		o.withheld++
-		return nil
+	if o.tree || o.options.needsBody() {
+		whole := *d
+		if whole.Header, err = o.store.HeaderOf(d); err != nil {
+			return fmt.Errorf("--output %s: %w", o.path, err)
+		}
+		d = &whole
+	}
+	if o.options.purpose != "" {
+		stated := usage.OfBody(d.URL, d.Header, d.Body, extract.ContentType(d.Header, d.MediaType))
+		if allowed, _ := stated.Allows(o.options.purpose); !allowed {
+			o.withheld++
+			return nil
+		}
 	}
 	if err = errors.Join(o.writer.write(ctx, d), o.flush()); err != nil { // who reads along waits for it
 		return fmt.Errorf("--output %s: %w", o.path, err)

@@ -254,3 +254,30 @@ func TestOutputTreeFlagsThatDoNotFit(t *testing.T) {
 		mustSay(t, c.said(), want)
 	}
 }
+
+// What a page states of its use when it is fetched counts when a server only confirms it later, and says less.
+func TestOutputKnowsTheUseOfWhatIsConfirmed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.handle("/", func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-None-Match") != "" {
+			rw.WriteHeader(http.StatusNotModified)
+			return
+		}
+		rw.Header().Set("Etag", `"1"`)
+		rw.Header().Set("Content-Usage", "train-ai=n")
+		fmt.Fprint(rw, storms(""))
+	})
+	dir := t.TempDir()
+	w.crawlsTo(dir, askAll...)
+	first := treeOf(t, dir)
+	out, _ := w.crawlsTo(dir, askAll...)
+	mustSay(t, out, "1 not modified", "1 document in", "0 of them new or changed")
+	for name := range first {
+		if text := readFile(t, filepath.Join(dir, name)); name != "index.md" && !strings.Contains(text, "usage:\n  - \"train-ai=n: ") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+	out, _ = w.crawlsTo(filepath.Join(t.TempDir(), "a.csv"), append([]string{"--for", "train-ai"}, askAll...)...)
+	mustSay(t, out, "1 document left out")
+}

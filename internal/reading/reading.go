@@ -17,6 +17,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/article"
 	"github.com/webrace/webrace/internal/charsets"
+	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/htmltree"
 	"github.com/webrace/webrace/internal/markdown"
@@ -75,7 +76,7 @@ func Of(ctx context.Context, d *webrace.Document, o Options) (*Page, error) {
 	p.IsPage = true
 	p.Title, p.Author, p.Site = cmp.Or(a.Title, d.Title), a.Author, a.Site
 	p.Language, p.Published, p.Image = cmp.Or(a.Language, d.Language), a.Published, a.Image
-	nodes, to := []*html.Node{root}, markdown.Options{Base: base(root, at)}
+	nodes, to := []*html.Node{root}, markdown.Options{Base: markdown.BaseOf(root, at)}
 	switch {
 	case o.Select != nil:
 		nodes, err = selection.Nodes(ctx, root, o.Select)
@@ -95,18 +96,11 @@ func Of(ctx context.Context, d *webrace.Document, o Options) (*Page, error) {
 
 var errNoPage = errors.New("it is no page")
 
-// Allowed reports whether the owner of a document, of which Header and, of a page, Body are there, allows a use.
-func Allowed(d *webrace.Document, purpose usage.Purpose) bool {
-	at, _ := urlnorm.CutMark(d.URL)
-	root, _ := tree(d) // without which the header counts
-	allowed, _ := usage.Of(at, d.Header, root).Allows(purpose)
-	return allowed
-}
-
-// tree returns the elements of a page, or of Markdown that means one; nil for a document of another type.
+// tree returns the elements of a document that is a page, or Markdown, which means one; nil of others. Its errors are
+// those of a body in no encoding, and of one that is too large for a tree.
 func tree(d *webrace.Document) (*html.Node, error) {
 	isMarkdown := formats.Of(d.MediaType, "", nil) == formats.Markdown
-	if d.MediaType != "text/html" && d.MediaType != "application/xhtml+xml" && !isMarkdown {
+	if !isMarkdown && extract.KindOf(d.MediaType, d.Body, d.Text) != extract.Page {
 		return nil, nil
 	}
 	contentType := d.MediaType
@@ -114,13 +108,16 @@ func tree(d *webrace.Document) (*html.Node, error) {
 		contentType += "; charset=" + d.Charset
 	}
 	page, _, err := charsets.ToUTF8(d.Body, contentType)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	switch {
 	case isMarkdown:
 		page, _ = formats.HTML(page, nil)
 	case d.MediaType == "application/xhtml+xml":
-		return htmltree.ParseXHTML(page)
+		if root, err := htmltree.ParseXHTML(page); err == nil {
+			return root, nil
+		}
 	}
 	return htmltree.Parse(page)
 }

@@ -12,17 +12,23 @@ import (
 	"sync/atomic"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/markdown"
+	"github.com/webrace/webrace/internal/reading"
+	"github.com/webrace/webrace/internal/usage"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/objects"
 )
 
 // Options of the stage.
 type Options struct {
 	Words   int `toml:"words" doc:"the most words of a piece, 20 to 10000; of scripts without blanks between words, each character is one"`
 	Overlap int `toml:"overlap" doc:"with how many words of the piece before in its section a piece begins; at most half of words"`
+
+	Part      string `toml:"part" doc:"what of a page is cut: its main part, or all of it if it has none; or all of it" enum:"main,all"`
+	ObeyUsage bool   `toml:"obey_usage" doc:"cut no pages whose owners state that models must not be given them (ai-input)"`
 }
 
-var defaults = Options{Words: 300, Overlap: 30}
+var defaults = Options{Words: 300, Overlap: 30, Part: reading.PartMain, ObeyUsage: true}
 
 const (
 	portGone = "gone"
@@ -40,7 +46,8 @@ func init() {
 			"only if it is longer than a piece. Its `id`, a UUID, follows from the URL, the headings and the text, and stays while these do. A piece of the version before that is still there stays as it was, " +
 			"so that a paragraph that changes changes the piece that it is in, and, by the overlap, at most the one behind it. What the stage " +
 			"remembers of a document is part of the data directory: after a crash, pieces of which the end was not noted are told again, with the same id. A document that came cut off, or without text, makes nothing gone. " +
-			"`new`, `gone` and `same` count pieces, `left_out` those of a document behind its first 10000.",
+			"`new`, `gone` and `same` count pieces, `left_out` those of a document behind its first 10000; `forbidden` counts documents of which `obey_usage` lets none " +
+			"be: what they had is gone.",
 		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Needs: []pipeline.Part{webrace.PartBody, webrace.PartText},
 		Uses:  []pipeline.Part{webrace.PartVersion},
@@ -69,20 +76,32 @@ type stage struct {
 	options Options
 	env     *pipeline.Env
 	pieces  *pipeline.State
+	objects *objects.Store // nil if the program has none
 	seed    maphash.Seed
 	locks   [64]sync.Mutex // of the documents whose names hash to them
 
-	fresh, gone, same, leftOut *atomic.Int64
+	fresh, gone, same, leftOut, forbidden *atomic.Int64
 }
 
 var _ pipeline.Processor = (*stage)(nil)
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	pieces, err := env.State("pieces")
+	if err != nil {
+		return nil, err
+	}
+	var store *objects.Store
+	if dir, none := pipeline.Resource[*storage.Dir](env); none == nil {
+		if store, err = dir.Objects(); err != nil {
+			return nil, err
+		}
+	}
 	return &stage{
+		objects: store,
 		options: o, env: env, pieces: pieces, seed: maphash.MakeSeed(),
 		fresh: env.Counter("new"), gone: env.Counter("gone"), same: env.Counter("same"), leftOut: env.Counter("left_out"),
-	}, err
+		forbidden: env.Counter("forbidden"),
+	}, nil
 }
 
 // known is what is remembered of a document.
@@ -114,14 +133,26 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if err != nil || s.isKnown(d, last) {
 		return err
 	}
-	text, err := markdown.Document(d)
+	whole := *d
+	if s.objects != nil {
+		if whole.Header, err = s.objects.HeaderOf(d); err != nil {
+			return err
+		}
+	}
+	page, err := reading.Of(ctx, &whole, reading.Options{All: s.options.Part == reading.PartAll})
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.URL, err)
+		return err
 	}
-	if (len(text) == 0 || d.Truncated) && len(last.Pieces) > 0 {
+	var pieces []piece
+	allowed, _ := page.Usage.Allows(usage.AIInput)
+	switch {
+	case s.options.ObeyUsage && !allowed:
+		s.forbidden.Add(1)
+	case (len(page.Markdown) == 0 || d.Truncated) && len(last.Pieces) > 0:
 		return nil
+	default:
+		pieces = s.cut(name, string(page.Markdown), last)
 	}
-	pieces := s.cut(name, string(text), last)
 	if err := s.emit(ctx, it, out, d, pieces, last); err != nil {
 		return err
 	}
