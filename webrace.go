@@ -184,9 +184,9 @@ const UndecodedField = "Webrace-Undecoded"
 // found, such as a mailbox. It is stored with the document.
 const SourceField = "Webrace-Source"
 
-// UsageField is the field of a document's header in which fetch notes what files of the host state that the document may
-// be used for: "robots.txt:3: Content-Usage: train-ai=n" is what line 3 of robots.txt states, which spoke of its URL when
-// it was fetched. It is stored with the header; what a server sends by that name is left out.
+// UsageField is the field of a document's header in which fetch notes what files of the host state that the document
+// may be used for: "robots.txt:3: Content-Usage: train-ai=n" is what line 3 of robots.txt states, which spoke of its
+// URL when it was fetched. It is stored with the header; what a server sends by that name is left out.
 const UsageField = "Webrace-Usage"
 
 // What a document may come without. A server that confirms the stored version sends none of them, and a document

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What the owner of a page states that it may be used for is shown of a live page and of a stored one, with the line that
-// it comes from, and goes with it into an archive and back.
+// What the owner of a page states that it may be used for is shown of a live page and of a stored one, with the line
+// that it comes from, and goes with it into an archive and back.
 func TestWhatAPageMayBeUsedForIsShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

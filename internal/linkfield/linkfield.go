@@ -3,9 +3,9 @@ package linkfield
 
 import "strings"
 
-// First returns the target of the first link of a relation in a Link field, as it is written; of one that is declared to
-// lead to that media type, if it is not empty. A link that is not the document's own, having an anchor, is passed over,
-// and so is whatever follows a fault.
+// First returns the target of the first link of a relation in a Link field, as it is written; of one that is declared
+// to lead to that media type, if it is not empty. A link that is not the document's own, having an anchor, is passed
+// over, and so is whatever follows a fault.
 func First(field, relation, mediaType string) (target string, found bool) {
 	l := linkField{field}
 	for {

@@ -22,14 +22,15 @@ const (
 	hashDigits     = 20  // of base 32: that two of 10^12 URLs have the same has a chance of 1 in 10^6
 )
 
-// Of returns the path of a URL's file, relative and with slashes. Its extension is ext, which begins with a dot and has
-// lower-case letters, digits and dots behind it, 16 bytes at most.
+// Of returns the path of a URL's file, relative and with slashes. Its extension is ext, which begins with a dot and
+// has lower-case letters, digits and dots behind it, 16 bytes at most.
 //
-// A URL that ends in a slash is the file "index" of its folder. Names have a URL's own words: lower-case letters, digits,
-// "-", "_" and "." as they stand there, and letters of all scripts decoded; everything else is "_". A URL of which that
-// loses anything, as of one with a query or capitals, has a hash of it behind the name: wiki/Storm~6xrw….md. Of others
-// the URL can be told from the path: the folder of a host has its port and its scheme behind a "+", unless it is https
-// (example.org+8080+http), and a folder's name an "_" more if it has a dot or ends in an "_".
+// A URL that ends in a slash is the file "index" of its folder. Names have a URL's own words: lower-case letters,
+// digits, "-", "_" and "." as they stand there, and letters of all scripts decoded; everything else is "_". A URL of
+// which that loses anything, as of one with a query or capitals, has a hash of it behind the name:
+// wiki/Storm~6xrw….md. Of others the URL can be told from the path: the folder of a host has its port and its scheme
+// behind a "+", unless it is https (example.org+8080+http), and a folder's name an "_" more if it has a dot or ends
+// in an "_".
 func Of(rawURL, ext string) string {
 	n := namer{exact: true}
 	scheme, rest, ok := urlnorm.CutScheme(rawURL)

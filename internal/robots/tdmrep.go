@@ -16,8 +16,8 @@ type tdmRule struct {
 	reserved, policy string
 }
 
-// ParseTDMRep reads a file of at most [MaxBytes]. What is no list of rules states nothing, and neither does a rule without a
-// location or with another reservation than 0 and 1.
+// ParseTDMRep reads a file of at most [MaxBytes]. What is no list of rules states nothing, and neither does a rule
+// without a location or with another reservation than 0 and 1.
 func ParseTDMRep(body []byte) *TDMRep {
 	var list []json.RawMessage
 	if len(body) > MaxBytes || json.Unmarshal(body, &list) != nil {
@@ -45,8 +45,8 @@ func ParseTDMRep(body []byte) *TDMRep {
 	return t
 }
 
-// Usage returns what the first rule that matches a path, with its query, states, as fields of a header would; Line is the
-// number of the rule, from 1.
+// Usage returns what the first rule that matches a path, with its query, states, as fields of a header would; Line is
+// the number of the rule, from 1.
 func (t *TDMRep) Usage(path string) []Usage {
 	if len(t.rules) == 0 {
 		return nil

@@ -29,8 +29,9 @@ type usageRule struct {
 }
 
 // Usage returns the lines that state what a path, with its query, may be used for, in the order of the file. Of
-// Content-Usage, and likewise of Content-Signal, these are those with the longest path that matches, without one those
-// that have none (draft-ietf-aipref-attach, section 3.1); License (RSL) speaks of all paths, whatever group it stands in.
+// Content-Usage, and likewise of Content-Signal, these are those with the longest path that matches, without one
+// those that have none (draft-ietf-aipref-attach, section 3.1); License (RSL) speaks of all paths, whatever group it
+// stands in.
 func (r *Rules) Usage(path string) []Usage {
 	if len(r.usages) == 0 {
 		return r.licenses
@@ -58,8 +59,8 @@ func (r *Rules) Usage(path string) []Usage {
 }
 
 // addUsage keeps a line that states what pages may be used for. To those of a group, the agents are bound that stand
-// between the last such line and it, as the draft has it: to RFC 9309 it is an unknown line, which parts no agents, and
-// so it stays for what may be fetched.
+// between the last such line and it, as the draft has it: to RFC 9309 it is an unknown line, which parts no agents,
+// and so it stays for what may be fetched.
 func (c *collector) addUsage(line int, action, value string) {
 	text := action + ": " + mendEscapes(value)
 	if value == "" || len(text) > longestUsage {

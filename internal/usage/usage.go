@@ -1,19 +1,18 @@
-// Package usage reads what the owner of a page states that it may be used for: by training a model, by answering from it,
-// by an index for search. It reads the vocabularies that sites use for that and maps them onto one small set of
+// Package usage reads what the owner of a page states that it may be used for: by training a model, by answering from
+// it, by an index for search. It reads the vocabularies that sites use for that and maps them onto one small set of
 // purposes:
 //
-//	vocabulary                          where it stands                      what it states
-//	Content-Usage (IETF AIPREF drafts)  header field, robots.txt             train-ai, search; of older drafts bots, ai-use, …
-//	Content-Signal (Cloudflare)         header field, robots.txt             ai-train, ai-input, search
-//	noai, noimageai                     X-Robots-Tag, <meta name="robots">   train-ai=n and ai-input=n; the latter of images
-//	TDM Reservation Protocol (W3C CG)   header field, <meta>, tdmrep.json    tdm-reservation=1: text-and-data-mining=n, train-ai=n, ai-input=n
-//	RSL 1.0                             Link, <link>, License in robots.txt  that there are terms, and where
+//	Content-Usage (IETF AIPREF drafts): in the header and robots.txt; train-ai, search, and those of older drafts
+//	Content-Signal (Cloudflare): likewise; ai-train, ai-input, search
+//	noai, noimageai: in X-Robots-Tag and <meta name="robots">; train-ai=n and ai-input=n, the latter of images
+//	TDM Reservation Protocol (W3C CG): in the header, <meta> and tdmrep.json; 1 forbids all but search
+//	RSL 1.0: in Link, <link> and robots.txt; that there are terms, and where
 //
 // Who obeys it is another matter: the package tells what is stated, and where.
 //
 // What is stated twice is combined as draft-ietf-aipref-vocab, section 5.1, has it: a use that anything forbids is
-// forbidden, wherever the statements stand. Within robots.txt the rule with the longest path counts, in the group of the
-// crawler (draft-ietf-aipref-attach, section 3.1). Only the TDM Reservation Protocol has an order: a meta element
+// forbidden, wherever the statements stand. Within robots.txt the rule with the longest path counts, in the group of
+// the crawler (draft-ietf-aipref-attach, section 3.1). Only the TDM Reservation Protocol has an order: a meta element
 // supersedes the header, and the header tdmrep.json. What cannot be read states nothing, as these documents ask.
 package usage
 
@@ -41,7 +40,8 @@ const (
 	AIInput Purpose = "ai-input"
 	// Search is to index it, and to lead people to it.
 	Search Purpose = "search"
-	// TextAndDataMining is any automated analysis, as the law of the European Union has it (Directive 2019/790, article 4).
+	// TextAndDataMining is any automated analysis, as the law of the European Union has it (Directive 2019/790,
+	// article 4).
 	TextAndDataMining Purpose = "text-and-data-mining"
 )
 
@@ -101,8 +101,8 @@ func (s *Statement) String() string {
 // Statements are all that is stated of a page: first by the header, then by the page, then by files of the host.
 type Statements []Statement
 
-// Allows reports whether the page may be used for a purpose, as far as is stated. If not, it returns the first statement
-// that forbids it. If nothing is stated it may be.
+// Allows reports whether the page may be used for a purpose, as far as is stated. If not, it returns the first
+// statement that forbids it. If nothing is stated it may be.
 func (all Statements) Allows(p Purpose) (bool, *Statement) {
 	for i := range all {
 		if s := &all[i]; s.Purpose == p && !s.Allowed {
@@ -134,8 +134,9 @@ const (
 	most       = 128
 )
 
-// Of returns what is stated of a document, by the header that it is stored with and the tree of the page, which is nil if
-// it is none. What the host's files state of it stands in [webrace.UsageField] of the header, where fetch has put it.
+// Of returns what is stated of a document, by the header that it is stored with and the tree of the page, which is
+// nil if it is none. What the host's files state of it stands in [webrace.UsageField] of the header, where fetch has
+// put it.
 func Of(url string, header http.Header, page *html.Node) Statements {
 	r := reader{url: url, isImage: strings.HasPrefix(mediatype.Of(header.Get("Content-Type")), "image/")}
 	r.header(header)
@@ -148,7 +149,8 @@ func Of(url string, header http.Header, page *html.Node) Statements {
 	return r.all[:min(len(r.all), most)]
 }
 
-// OfBody returns the same of a document whose tree is not known yet, by its body and the Content-Type that it was sent as.
+// OfBody returns the same of a document whose tree is not known yet, by its body and the Content-Type that it was
+// sent as.
 func OfBody(url string, header http.Header, body []byte, contentType string) Statements {
 	var page *html.Node
 	if kind := mediatype.Of(contentType); kind == "text/html" || kind == "application/xhtml+xml" {

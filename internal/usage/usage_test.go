@@ -303,7 +303,8 @@ func checkTexts(t testing.TB, all usage.Statements) {
 	}
 }
 
-// FuzzOf wants that a header that forbids is heard, whatever else is stated, and that nothing is stated by what is empty.
+// FuzzOf wants that a header that forbids is heard, whatever else is stated, and that nothing is stated by what is
+// empty.
 func FuzzOf(f *testing.F) {
 	f.Add("train-ai=n, search=y", "ai-train=no", "noai", `<meta name="robots" content="noai">`, simple)
 	f.Add(`a="`, "x=yes,,", "a:b:noai", reserved, managed)

@@ -27,12 +27,12 @@ var labels = []struct {
 	{"ai-use", AIInput}, {"ai-input", AIInput}, {"ai-output", AIInput}, {"inference", AIInput},
 }
 
-// everything are the labels of earlier drafts for a category that has all others in it. What is stated of a narrower one
-// counts more.
+// everything are the labels of earlier drafts for a category that has all others in it. What is stated of a narrower
+// one counts more.
 var everything = []string{"bots", "all", "tdm"}
 
-// contentUsage reads a statement of preference (draft-ietf-aipref-vocab, section 6): a dictionary with the tokens y and
-// n. Anything else states nothing.
+// contentUsage reads a statement of preference (draft-ietf-aipref-vocab, section 6): a dictionary with the tokens y
+// and n. Anything else states nothing.
 func contentUsage(value string) (stated []preference) {
 	if len(value) > longestValue {
 		return nil
@@ -102,12 +102,12 @@ func (all preferences) orElse(others preferences) (list []preference) {
 	return list
 }
 
-// noAI is what noai states, and noimageai of an image: it is for no model (DeviantArt, 2022, which named training alone;
-// a page that is given to a model is used by it, too).
+// noAI is what noai states, and noimageai of an image: it is for no model (DeviantArt, 2022, which named training
+// alone; a page that is given to a model is used by it, too).
 var noAI = []preference{{TrainAI, false}, {AIInput, false}}
 
-// robotsTag reads the directives of X-Robots-Tag or of the meta element robots. What follows the name of a robot is for
-// that one alone.
+// robotsTag reads the directives of X-Robots-Tag or of the meta element robots. What follows the name of a robot is
+// for that one alone.
 func robotsTag(value string, isImage bool) []preference {
 	ours := true
 	for part := range strings.FieldsFuncSeq(strings.ToLower(value), func(r rune) bool { return r == ',' || r == ';' }) {

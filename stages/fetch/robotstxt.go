@@ -157,8 +157,8 @@ func (r *robotsTxts) load(ctx context.Context, host httpclient.Target) (got robo
 // elsewhereError is of a redirect to another host, which is not asked.
 type elsewhereError struct{ error }
 
-// file asks for a file of a host, and where it is redirected to. There is no answer where the redirects lead nowhere; of
-// one that there is, the caller calls Release. The address is that of the host.
+// file asks for a file of a host, and where it is redirected to. There is no answer where the redirects lead nowhere;
+// of one that there is, the caller calls Release. The address is that of the host.
 func (r *robotsTxts) file(ctx context.Context, host httpclient.Target, path string) (a *httpclient.Response, origin netip.Addr, err error) {
 	t := httpclient.Target{Scheme: host.Scheme, Host: host.Host}
 	t.Path, t.URL = path, host.Origin()+path

@@ -20,8 +20,8 @@ type tdmRep struct {
 	took   time.Duration
 }
 
-// reserve adds what the tdmrep.json of the target's host states of it. The host is left its pause behind that request, as
-// behind the one for its robots.txt, which may forbid it.
+// reserve adds what the tdmrep.json of the target's host states of it. The host is left its pause behind that
+// request, as behind the one for its robots.txt, which may forbid it.
 func (s *stage) reserve(ctx context.Context, t httpclient.Target, known robotsRules, p *robotsPolicy) error {
 	rep, err := s.tdmReps.Get(ctx, t.Origin(), func(ctx context.Context) (loadingcache.Loaded[tdmRep], error) {
 		loaded := loadingcache.Loaded[tdmRep]{Value: tdmRep{file: &robots.TDMRep{}}, Keep: keepRobots, Cost: robotsEntrySpace}
