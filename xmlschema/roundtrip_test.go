@@ -125,6 +125,7 @@ func (g generator) ruleOf(languages ...string) Rule {
 		RuleJQ:     {".a", ".items[] | select(.x < 3 and .y == \"é\")", "\"\\(.a) & b\""},
 		RuleSPARQL: {"{ ?p a schema:Offer ; schema:price ?n FILTER(?n < 100) }", "SELECT ?é { ?é ?b \"<&'\"@el }\nORDER BY ?é"},
 		RuleRegex:  {"a|b", "(?i)\\d+ <readers> & 'more' \r\n\t", "\\pL{2,}  "},
+		RulePart:   {"main"},
 	}
 	language := g.one(languages...)
 	return Rule{Language: language, Text: g.one(texts[language]...)}

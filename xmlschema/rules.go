@@ -17,9 +17,10 @@ const (
 	RuleJQ     = string(selection.JQ)     // a program that chooses values of JSON, or computes texts of it
 	RuleSPARQL = string(selection.SPARQL) // a query, or a pattern alone, of what a document states as RDF (SPARQL 1.1); it only selects
 	RuleRegex  = string(selection.Regex)  // a regular expression (RE2)
+	RulePart   = string(selection.Named)  // main: what a reader of the page came for; it only selects
 )
 
-var ruleLanguages = []string{RuleCSS, RuleXPath, RuleJQ, RuleSPARQL, RuleRegex}
+var ruleLanguages = []string{RuleCSS, RuleXPath, RuleJQ, RuleSPARQL, RuleRegex, RulePart}
 
 // Rule names part of a page.
 type Rule struct {
@@ -104,7 +105,7 @@ func bindRule(b *binding) Rule {
 	}
 	languages := strings.Join(ruleLanguages, ", ")
 	if b.n.name == "ignore" {
-		languages = strings.Replace(languages, RuleSPARQL+", ", "", 1) // which only selects
+		languages = strings.NewReplacer(RuleSPARQL+", ", "", ", "+RulePart, "").Replace(languages) // which only select
 	}
 	switch {
 	case len(given) > 1:

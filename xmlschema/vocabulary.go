@@ -15,7 +15,8 @@ var vocabulary = strings.Fields(`
 	remember shown matched also count values value
 	request jq when at
 	sparql
-	labels state thread`)
+	labels state thread
+	part`)
 
 // ownNames is the number of the first name that a table keeps itself.
 const ownNames = 256

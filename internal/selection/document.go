@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/article"
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/formats"
@@ -41,6 +42,7 @@ type Document struct {
 	quirks   bool // browsers show it in quirks mode
 	elements *elements
 	paths    *paths
+	main     *article.Article // once a rule names the main part
 }
 
 // Open takes a document as it was extracted: its URL, empty if it has none, its body in the encoding of that name, its

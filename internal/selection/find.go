@@ -23,6 +23,8 @@ func NewFinder(language Language, text string) (*Finder, error) {
 		return nil, errors.New("regular expressions choose no elements")
 	case SPARQL:
 		return nil, errors.New("queries choose no elements")
+	case Named:
+		return nil, errors.New("the main part is no element")
 	}
 	rule, err := Rule{Language: language, Text: text}.compile()
 	return &Finder{rule}, err

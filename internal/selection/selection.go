@@ -1,10 +1,11 @@
 // Package selection takes out of a document the part that its watcher wants to look at: what rules select,
-// in CSS, XPath, jq, SPARQL or regular expressions, without what others ignore.
+// in CSS, XPath, jq, SPARQL or regular expressions, or by the name of the main part, without what others ignore.
 //
 // Selectors of CSS and XPath choose elements: several of them all that one chooses, each once, in the order of the
 // document. Those of jq choose values of JSON, with their paths, or compute texts of it; documents of other types have
 // nothing for them, as those of JSON have nothing for CSS and XPath. Those of SPARQL ask what a document of any type
-// states as RDF: each solution is a block of text, behind what the others choose. Regular expressions (RE2) then look
+// states as RDF: each solution is a block of text, behind what the others choose. The main part of a page is what
+// [article.Find] finds; of a page without one, and of what is no page, all of it. Regular expressions (RE2) then look
 // at the text of these, or of the whole document, block by block, with white space collapsed: of what they select,
 // every stretch that matches is a block, and what they ignore is cut out. Whatever the order of the rules, ignoring
 // goes before selecting.
@@ -43,10 +44,11 @@ const (
 	JQ     Language = "jq"
 	SPARQL Language = "sparql"
 	Regex  Language = "regex"
+	Named  Language = "part" // the name of a part: main
 )
 
 // Languages are all of them.
-var Languages = []Language{CSS, XPath, JQ, SPARQL, Regex}
+var Languages = []Language{CSS, XPath, JQ, SPARQL, Regex, Named}
 
 // Rule chooses part of a document, to be looked at or ignored.
 type Rule struct {
@@ -106,6 +108,7 @@ type Selection struct {
 	nodes  bool // some rule chooses elements or values
 	chosen bool // some rule selects elements or values
 	asks   bool // some rule asks for solutions
+	main   bool // some rule selects the main part
 	key    string
 }
 
@@ -154,8 +157,10 @@ func (r Rule) compile() (c compiled, err error) {
 		if c.regex, err = parseRegex(form); err != nil && form != r.Text { // it may be about nothing but what the form leaves out
 			c.regex, err = parseRegex(r.Text)
 		}
+	case Named:
+		err = parseNamed(r)
 	default:
-		err = fmt.Errorf("%q is not css, xpath, jq, sparql or regex", r.Language)
+		err = fmt.Errorf("%q is not css, xpath, jq, sparql, regex or part", r.Language)
 	}
 	return c, err
 }
@@ -189,6 +194,7 @@ func assemble(rules []compiled) *Selection {
 		case r.Language != Regex:
 			s.nodes = true
 			s.chosen = s.chosen || !r.Ignore
+			s.main = s.main || r.Language == Named
 		case r.Ignore:
 			s.cut = append(s.cut, r.regex)
 		default:
@@ -316,6 +322,9 @@ type work struct {
 
 // elements returns the text of the elements or values that the rules choose.
 func (w *work) elements(d *Document) (*webrace.Text, error) {
+	if w.main && d.isAllMain() {
+		w.allMain()
+	}
 	if values, err := d.jsonValues(); err != nil || len(values) > 0 {
 		return w.json(d, values), err
 	}
@@ -346,6 +355,9 @@ func (w *work) mark(m marks, d *Document) (selected, ignored bool) {
 	for i, r := range w.rules {
 		var found []hit
 		switch {
+		case r.Language == Named:
+			w.markMain(m, d)
+			selected, w.matched[i] = true, true
 		case r.css != nil:
 			if css == nil {
 				css = d.matcher(w.budget)

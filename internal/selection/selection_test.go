@@ -309,7 +309,7 @@ func TestRulesThatAreNoneAreRefusedWithAReason(t *testing.T) {
 		"regex (":                            "missing closing )",
 		"regex (?<=x)y":                      "invalid named capture",
 		"regex (\\pL{100}){10}":              "it is too costly",
-		"html p":                             "\"html\" is not css, xpath, jq, sparql or regex",
+		"html p":                             "\"html\" is not css, xpath, jq, sparql, regex or part",
 	} {
 		_, err := Compile(rules(rule))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "compile select ") {
