@@ -28,6 +28,7 @@ require (
 	github.com/go-rod/rod v0.116.2
 	github.com/golang/snappy v1.0.0
 	github.com/google/go-cmp v0.7.0
+	github.com/google/jsonschema-go v0.4.3
 	github.com/itchyny/gojq v0.12.20
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/jacoelho/xsd v0.0.30

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -98,6 +99,22 @@ func (s *State) Update(it *Item, key string, f func(value []byte) ([]byte, error
 		c.end(Outcome{}, false, func(error) {})
 	}
 	return err
+}
+
+// Keep sets a key for no item, or removes it if the value is nil, and returns when that is durable: for what is to be
+// remembered whatever becomes of the items at hand.
+func (s *State) Keep(ctx context.Context, key string, value []byte) error {
+	c, at, done := &stateChanges{states: s.states}, stateKey{s.name, key}, make(chan error, 1)
+	s.states.mu.Lock()
+	s.states.put(c, nil, at, bytes.Clone(value))
+	s.states.mu.Unlock()
+	c.end(Outcome{}, false, func(err error) { done <- err })
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Each calls visit for each key in the order of the keys, until it returns an error, with a copy of the state as it is

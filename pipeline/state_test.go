@@ -270,3 +270,48 @@ func TestStateBehindAGroupIsThatOfItsItems(t *testing.T) {
 		t.Errorf("%d items ended before what was made of them was durable: %q", early, store.durable["lists"])
 	}
 }
+
+// What is kept is durable when Keep returns, while items are open that have written before and after it; it stays when
+// they come to nothing.
+func TestStateKeepsWithoutAnItem(t *testing.T) {
+	store, env := newSlowStates()
+	state, err := env.State("answers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := NewItem(1, nil), NewItem(2, nil)
+	if err := state.Put(before, "of an item", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := state.Keep(t.Context(), "kept", []byte("y")); err != nil {
+		t.Fatal(err)
+	}
+	if err := state.Put(after, "of another", []byte("z")); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{"kept": "y"}; !maps.Equal(store.durable, want) {
+		t.Errorf("durable is %v, want %v", store.durable, want)
+	}
+	if value, err := state.Get("kept"); err != nil || string(value) != "y" {
+		t.Errorf("%q, %v", value, err)
+	}
+	if err := state.Keep(t.Context(), "kept", nil); err != nil || len(store.durable) > 0 {
+		t.Errorf("%v, durable is %v", err, store.durable)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	never := &hangingStates{memoryStates{values: make(map[stateKey][]byte)}}
+	resources := new(Resources)
+	Provide[OpenStates](resources, func() (States, error) { return never, nil })
+	if state, err = NewEnv("p", "stage", resources).State("answers"); err != nil {
+		t.Fatal(err)
+	}
+	if err := state.Keep(cancelled, "kept", []byte("y")); !errors.Is(err, context.Canceled) {
+		t.Errorf("on a disk that hangs: %v", err)
+	}
+}
+
+// hangingStates are on a disk that does not come back.
+type hangingStates struct{ memoryStates }
+
+func (*hangingStates) Commit([]StateWrite, func(error)) {}

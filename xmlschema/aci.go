@@ -35,6 +35,8 @@ type ACI struct {
 	Explain *Explain // why it was made; nil when not kept
 	Also    Also     // where else its owner would have been shown the same
 
+	Judgement *Judgement // what a model was asked of it; nil if it was asked nothing. It is not changed once it is there
+
 	Twins  *Twins   // nil for none; for who stores it alone: XML has none
 	Former []string // where the document was before it moved for good, each time; likewise
 

@@ -17,7 +17,7 @@ func (a *ACI) plain() bool {
 		plainString(a.Thread, plainValue, false) && plainString(a.Title, plainText, true) && plainString(a.Summary, plainText, true) &&
 		plainString(a.Docbase.Digest, plainValue, false) && plainString(a.Docbase.Name, plainValue, false) &&
 		percent(a.Relevance) && a.FileSize >= 0 && a.Urgency >= 0 && a.Urgency <= 3 && natural(a.Docbase.Version) && natural(a.Docbase.Since) &&
-		plainString(a.Docbase.Secret, plainToken, false) && a.Also.plain() && len(a.Values) == 0
+		plainString(a.Docbase.Secret, plainToken, false) && a.Also.plain() && a.Judgement == nil && len(a.Values) == 0
 	switch a.Format {
 	case "", FormatUnknown, FormatText, FormatHTML, FormatBinary, FormatMultipart:
 	default:

@@ -14,7 +14,7 @@ func (u *URD) Encode() (canonical, table []byte, err error) { return encode(u) }
 func (u *URD) plain() bool {
 	return u.Request == nil && plainString(u.ID, plainToken, false) && plainString(u.Owner, plainToken, false) && u.Remember >= 0 && u.Remember <= MostRemembered &&
 		u.plainMarks() && u.plainSource() && u.plainKind() &&
-		(u.Keywords.empty() || percent(u.Keywords.Threshold) && u.Keywords.top().plain(1)) && u.plainRules() &&
+		(u.Keywords.empty() || percent(u.Keywords.Threshold) && u.Keywords.top().plain(1)) && u.plainRules() && u.plainAsk() &&
 		natural(u.Depth) && oneOf(u.Scope, ScopeHost, ScopeDomain, ScopePrefix, ScopeAny) && u.Urgency >= 0 && u.Urgency <= 3
 }
 
@@ -117,6 +117,9 @@ func (u *URD) write(f *formWriter) {
 		f.end()
 	}
 	f.rules(u)
+	if u.Ask != "" {
+		f.textElement("ask", u.Ask)
+	}
 	f.open("depth")
 	f.integer("level", u.Depth)
 	f.unless("scope", u.Scope, ScopeHost)

@@ -37,6 +37,9 @@ func (u *URD) InterestHash() string {
 	if r := u.When(); r != nil {
 		h.add("when", orElse(r.Language, RuleCSS), r.Text, r.When)
 	}
+	if u.Ask != "" {
+		h.add("ask", u.Ask)
+	}
 	return h.hex(16)
 }
 

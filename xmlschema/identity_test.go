@@ -60,6 +60,7 @@ func TestInterestIsKeywordsThresholdAndScopeOfChange(t *testing.T) {
 		"its language": func(u *URD) { u.Select = []Rule{{Language: RuleRegex, Text: "p"}} },
 		"its text":     func(u *URD) { u.Select = []Rule{{Language: RuleCSS, Text: "b"}} },
 		"a condition":  func(u *URD) { u.Select = []Rule{{Language: RuleCSS, Text: "p", When: "number < 1"}} },
+		"a question":   func(u *URD) { u.Ask = "Is it?" },
 		"another one":  func(u *URD) { u.Select = []Rule{{Language: RuleCSS, Text: "p", When: "number < 2"}} },
 		"two rules":    func(u *URD) { u.Select = []Rule{{Language: RuleCSS, Text: "b"}, {Language: RuleCSS, Text: "p"}} },
 	}

@@ -45,6 +45,9 @@ func bindACI(b *binding) *ACI {
 	if kid := b.child("explain"); kid != nil {
 		a.Explain = bindExplain(kid)
 	}
+	if kid := b.child("judgement"); kid != nil {
+		a.Judgement = bindJudgement(kid)
+	}
 	if kid := b.child("also"); kid != nil {
 		a.Also = bindAlso(kid)
 	}

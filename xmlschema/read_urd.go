@@ -45,6 +45,9 @@ func bindURD(b *binding) *URD {
 	if kid := b.child("selection"); kid != nil {
 		bindSelection(kid, u)
 	}
+	if kid := b.child("ask"); kid != nil {
+		u.Ask = bindAsk(kid)
+	}
 	if kid := b.child("depth"); kid != nil {
 		u.Depth = kid.integer("level", DefaultDepth, 0, math.MaxInt32)
 		u.Scope = kid.enum("scope", ScopeHost, ScopeDomain, ScopePrefix, ScopeAny)

@@ -29,6 +29,7 @@ type Record struct {
 	Expired    bool              `json:"expired,omitzero" doc:"its owner did not retrieve it in time"`
 	Retrieved  time.Time         `json:"retrieved,omitzero" doc:"when its owner took it, if that is known; absent while it waits"`
 	Explain    *RecordExplain    `json:"explain,omitzero" doc:"why it was made: relevance, threshold, and keywords with key, weight and hits in title, heading, body and navigation, saturation and share"`
+	Judgement  *RecordJudgement  `json:"judgement,omitzero" doc:"what a model was asked of it: question, answer (yes, no, or none: it was not judged), reason (in the words of the model, or why there is no answer) and model; before that question, news (what is asked of) and forbidden (why it must not be)"`
 	Also       RecordAlso        `json:"also,omitzero" doc:"where else the same text stands, or nearly the same: count, and documents with uri and version"`
 	Twins      *RecordTwins      `json:"twins,omitzero" doc:"before it is stored: ids of annotations of the same for other URDs of the owner, and the uri of its own URD; with one that is there it is listed"`
 	Former     []string          `json:"former,omitzero" doc:"before it is stored: the URLs at which the document was before it moved for good, which it is no mirror of"`
@@ -82,6 +83,17 @@ type RecordShare struct {
 	Share      float64 `json:"share,omitzero"`
 }
 
+// RecordJudgement is a [Judgement].
+type RecordJudgement struct {
+	Question string `json:"question,omitzero"`
+	Answer   string `json:"answer,omitzero"`
+	Reason   string `json:"reason,omitzero"`
+	Model    string `json:"model,omitzero"`
+	News     string `json:"news,omitzero"`
+
+	Forbidden string `json:"forbidden,omitzero"`
+}
+
 // RecordTwins is [Twins].
 type RecordTwins struct {
 	IDs []string `json:"ids,omitzero"`
@@ -109,7 +121,7 @@ func (a *ACI) Record() Record {
 			a.Docbase.Digest, a.Docbase.Version, a.Docbase.Since, a.Docbase.Secret, Fingerprint(a.Docbase.Likeness),
 			Fingerprint(a.Docbase.Shown), Fingerprint(a.Docbase.Matched), a.Docbase.Name,
 		},
-		Expired: a.Expired, Also: RecordAlso{Count: a.Also.Count}, Twins: (*RecordTwins)(a.Twins), Former: a.Former, Values: a.Values,
+		Expired: a.Expired, Judgement: (*RecordJudgement)(a.Judgement), Also: RecordAlso{Count: a.Also.Count}, Twins: (*RecordTwins)(a.Twins), Former: a.Former, Values: a.Values,
 	}
 	if !r.UpdateTime.IsZero() {
 		r.UpdateTime = r.UpdateTime.UTC()
@@ -135,7 +147,7 @@ func (r *Record) ACI() *ACI {
 			Digest: r.Docbase.Digest, Version: r.Docbase.Version, Since: r.Docbase.Since, Secret: r.Docbase.Secret,
 			Likeness: uint64(r.Docbase.Likeness), Shown: uint64(r.Docbase.Shown), Matched: uint64(r.Docbase.Matched), Name: r.Docbase.Name,
 		},
-		Expired: r.Expired, Also: Also{Count: r.Also.Count}, Twins: (*Twins)(r.Twins), Former: r.Former, Values: r.Values,
+		Expired: r.Expired, Judgement: (*Judgement)(r.Judgement), Also: Also{Count: r.Also.Count}, Twins: (*Twins)(r.Twins), Former: r.Former, Values: r.Values,
 	}
 	for _, m := range r.Also.Documents {
 		a.Also.Documents = append(a.Also.Documents, Mirror(m))

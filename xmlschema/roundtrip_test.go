@@ -114,6 +114,9 @@ func (g generator) urd() *URD {
 	for range g.IntN(3) {
 		u.Ignore = append(u.Ignore, g.ruleOf(RuleCSS, RuleXPath, RuleJQ, RuleRegex))
 	}
+	if g.IntN(3) == 0 {
+		u.Ask = g.one("Is a deadline moved?", "<é> & \"more\"", strings.Repeat("é", LongestQuestion))
+	}
 	u.Depth, u.Scope, u.Urgency = g.IntN(5), g.one(ScopeHost, ScopeDomain, ScopePrefix, ScopeAny), 1+g.IntN(3)
 	return u
 }
@@ -151,6 +154,9 @@ func (g generator) aci() *ACI {
 		return a // most have nothing beside
 	}
 	a.Docbase.Secret = g.name()
+	if g.IntN(2) == 0 {
+		a.Judgement = &Judgement{Question: g.one("", "<é> & \"more\""), Answer: g.one(AnswerNone, AnswerYes, AnswerNo), Reason: g.text(), Model: g.text()}
+	}
 	for range g.IntN(3) {
 		a.Also.Documents = append(a.Also.Documents, Mirror{g.word(), g.IntN(3)})
 	}

@@ -120,6 +120,8 @@ func (r *tableReader) urd(root int) *URD {
 			u.Keywords = r.keywords(kid)
 		case "selection":
 			r.rules(kid, u)
+		case "ask":
+			u.Ask = r.text(kid)
 		case "depth":
 			r.attributes(kid, func(name string, value []byte) {
 				if name == "level" {
@@ -159,9 +161,16 @@ func (r *tableReader) source(node int, u *URD) {
 			r.err = err
 		}
 	})
-	if text := r.t.node(node, cellFirst); text != 0 {
-		u.URI = string(r.t.slice(r.t.node(text, cellText), r.t.node(text, cellTextLen)))
+	u.URI = r.text(node)
+}
+
+// text returns the text of an element that has nothing else.
+func (r *tableReader) text(node int) string {
+	text := r.t.node(node, cellFirst)
+	if text == 0 {
+		return ""
 	}
+	return string(r.t.slice(r.t.node(text, cellText), r.t.node(text, cellTextLen)))
 }
 
 func (r *tableReader) kind(node int, u *URD) {

@@ -55,6 +55,8 @@ const (
 	LongestTitle = 200
 	MostLabels   = 20
 	LongestLabel = 50
+
+	LongestQuestion = 1000
 )
 
 // MostRemembered is the most versions of a document of which the text can count as known.
@@ -90,6 +92,10 @@ type URD struct {
 	Keywords Keywords
 	Select   []Rule // what of a page is looked at; all of it if there are none
 	Ignore   []Rule // and what of that is left out; written selection/select and selection/ignore
+
+	// Ask is what a model is asked of what is new, once all else is met: its owner is told unless it answers no. One
+	// line of at most LongestQuestion characters; empty for nothing.
+	Ask string
 
 	Depth   int    // levels of pages; 1 is the start alone, 0 has no limit
 	Scope   string // how far from the start: one of the Scope constants; written depth/@scope

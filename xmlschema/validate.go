@@ -88,7 +88,7 @@ func (a *ACI) normal() *ACI {
 	n := *a
 	n.UpdateTime = normalTime(a.UpdateTime)
 	n.Format = orElse(a.Format, FormatUnknown)
-	n.Twins, n.Former = nil, nil // XML has none
+	n.Twins, n.Former, n.Judgement = nil, nil, a.Judgement.normal() // XML has none of the first two
 	if n.Urgency == 0 {
 		n.Urgency = DefaultUrgency
 	}

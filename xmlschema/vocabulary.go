@@ -16,7 +16,8 @@ var vocabulary = strings.Fields(`
 	request jq when at
 	sparql
 	labels state thread
-	part`)
+	part
+	ask judgement answer model question`)
 
 // ownNames is the number of the first name that a table keeps itself.
 const ownNames = 256

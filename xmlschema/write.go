@@ -151,6 +151,7 @@ func (u *URD) element() *etree.Element {
 		addGroup(k, u.Keywords.top())
 	}
 	addRules(e, u)
+	optionalText(e, "ask", u.Ask)
 	depth := e.CreateElement("depth")
 	depth.CreateAttr("level", strconv.Itoa(u.Depth))
 	unless(depth, "scope", u.Scope, ScopeHost)
@@ -215,6 +216,9 @@ func (a *ACI) element() *etree.Element {
 	optionalText(e, "summary", a.Summary)
 	if a.Explain != nil {
 		addExplain(e, a.Explain)
+	}
+	if a.Judgement != nil {
+		a.Judgement.addTo(e)
 	}
 	if a.Also.Count != 0 || len(a.Also.Documents) > 0 {
 		also := e.CreateElement("also")

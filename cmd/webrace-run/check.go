@@ -159,6 +159,9 @@ func (k *checker) check(ctx context.Context, loaded *config.Config) (finding.Lis
 			for _, n := range notes {
 				k.tell(name+"."+n.Stage, n.Says)
 			}
+			if err := k.tellUnasked(ctx, name, graph, over); err != nil {
+				return nil, err
+			}
 		case k.unset != nil && variable != "":
 			k.tell(name, "not set up: "+variable+" is not set")
 		default:
@@ -166,6 +169,28 @@ func (k *checker) check(ctx context.Context, loaded *config.Config) (finding.Lis
 		}
 	}
 	return found, ctx.Err()
+}
+
+// tellUnasked tells how many URDs have a question for a model where a pipeline that matches them asks none.
+func (k *checker) tellUnasked(ctx context.Context, name string, graph *pipeline.Graph, over *probedDir) error {
+	if over.inUse || k.quiet || !cli.HasStage(graph, "keyword-filter") || cli.HasStage(graph, "ask") {
+		return nil
+	}
+	store, err := over.stores.Control()
+	if err != nil {
+		return nil // which is among what was found
+	}
+	asking := 0
+	for _, err := range store.Query(ctx, "/urd[ask]") {
+		if err != nil {
+			return err
+		}
+		asking++
+	}
+	if asking > 0 {
+		k.tell(name, wording.Count(asking, "URD")+" with a question for a model (urd/ask): the pipeline has no stage ask before aci-emit, so that all is told, unjudged")
+	}
+	return nil
 }
 
 func (k *checker) tell(name, what string) {

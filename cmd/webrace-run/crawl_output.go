@@ -196,7 +196,7 @@ func (o *crawlOutput) Process(ctx context.Context, it *pipeline.Item, _ pipeline
 	}
 	if o.tree || o.options.needsBody() {
 		whole := *d
-		if whole.Header, err = o.store.HeaderOf(d); err != nil {
+		if whole.Header, whole.Body, err = o.store.AsStored(d); err != nil {
 			return fmt.Errorf("--output %s: %w", o.path, err)
 		}
 		d = &whole

@@ -106,7 +106,7 @@ const (
 // of its type.
 var unservable = map[string]string{
 	"batch": keepsItems, "throttle": keepsItems, "window": keepsItems,
-	"cache": needsData, "chunk": needsData, "keyword-filter": needsData, "quad-index": needsData, "quad-links": needsData,
+	"ask": needsData, "cache": needsData, "chunk": needsData, "keyword-filter": needsData, "quad-index": needsData, "quad-links": needsData,
 	"mail-out": "it needs the secrets of the data directory, which one process has open",
 	"fetch":    tellsQueue, "imap": tellsQueue, "nntp": tellsQueue, "sql": tellsQueue, "normalize": tellsQueue, "sitemap-parse": tellsQueue,
 	"render": "it asks for what pages load by the connections of fetch, which are in the process of the pipeline",

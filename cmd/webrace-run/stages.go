@@ -59,7 +59,7 @@ var groups = []struct {
 	{"sources", nil},
 	{"crawling", []string{"frontier", "fetch", "imap", "nntp", "sql", "render", "sitemap-parse", "feed-parse", "source-watch", "score"}},
 	{"documents", []string{"normalize", "cache", "extract", "chunk", "index", "detect", "xslt", "transform", "quad-index", "quad-links", "gc"}},
-	{"annotation", []string{"keyword-filter", "aci-emit"}},
+	{"annotation", []string{"keyword-filter", "ask", "aci-emit"}},
 	{"general", []string{"exec"}},
 	{"out", []string{"drop", "print"}},
 }

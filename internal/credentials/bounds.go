@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
-// Bounds determine where a secret may be sent.
+// Bounds determine where a secret may be sent, and what it gave.
 type Bounds struct {
 	// Hosts are names with their port, unless that is the default of the scheme, or "*." and a domain for
 	// the domain and all under it, at the default ports. None are the hosts at which the crawls begin that
@@ -21,6 +21,9 @@ type Bounds struct {
 
 	// Insecure allows plain http as well.
 	Insecure bool
+
+	// Models allows what was fetched with the secret to be shown to a model. Without, it is asked of none.
+	Models bool
 }
 
 // NewBounds returns bounds with the hosts in their normal form, each once.

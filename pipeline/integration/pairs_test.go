@@ -34,6 +34,8 @@ func (w *world) options(typ string) string {
 		return ""
 	case "aci-emit", "index":
 		return fmt.Sprintf("batch = { count = %d, %s }", leases, patient)
+	case "ask":
+		return fmt.Sprintf(`url = %q, model = "small", allow_networks = ["loopback"]`, w.hook)
 	case "batch":
 		return fmt.Sprintf("count = %d, %s", leases, patient)
 	case "dedupe":

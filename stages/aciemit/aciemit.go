@@ -72,6 +72,10 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, out pipe
 			failures = append(failures, err)
 			continue
 		}
+		if aci.Judgement.IsPending() {
+			s.env.Counter("unasked").Add(1)
+			aci = unasked(aci)
+		}
 		acis = append(acis, aci)
 	}
 	if err := s.awaitDocuments(ctx, acis); err != nil {
@@ -89,6 +93,15 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, out pipe
 	}
 	failures = append(failures, emitNew(ctx, stored, its, out))
 	return errors.Join(failures...)
+}
+
+// unasked marks an annotation as not judged: nothing before this stage has asked what its URD wants a model to be asked.
+func unasked(aci *xmlschema.ACI) *xmlschema.ACI {
+	told := *aci
+	told.Judgement = &xmlschema.Judgement{
+		Question: aci.Judgement.Question, Answer: xmlschema.AnswerNone, Reason: "the pipeline has no stage ask, so no model was asked",
+	}
+	return &told
 }
 
 // emitNew passes on what was stored now, each with the lease of the item that it came with.

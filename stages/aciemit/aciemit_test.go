@@ -126,3 +126,22 @@ func TestOneBadAnnotationDoesNotTakeItsGroupWithIt(t *testing.T) {
 		t.Errorf("stored %+v", acis)
 	}
 }
+
+// What a model was to be asked of, and was not, is told as unjudged; what was judged as it was.
+func TestWhatNoModelWasAskedOfIsToldUnjudged(t *testing.T) {
+	t.Parallel()
+	r, store, _ := opened(t, t.TempDir())
+	pending := aci("a", func(a *xmlschema.ACI) { a.Judgement = &xmlschema.Judgement{Question: "Is it?", News: "it is"} })
+	judged := &xmlschema.Judgement{Question: "Is it?", Answer: xmlschema.AnswerYes, Reason: "it is", Model: "m"}
+	result := emit(t, r, pending, aci("b", func(a *xmlschema.ACI) { a.URI, a.Judgement = "https://b.org/", judged }))
+	got := make(map[string]*xmlschema.Judgement)
+	for _, a := range stored(t, store) {
+		got[a.ID] = a.Judgement
+	}
+	if j := got["a"]; j == nil || j.Answer != xmlschema.AnswerNone || j.Question != "Is it?" || !strings.Contains(j.Reason, "no stage ask") || result.Counters["unasked"] != 1 {
+		t.Errorf("%+v, %v", j, result.Counters)
+	}
+	if !reflect.DeepEqual(got["b"], judged) || !pending.Judgement.IsPending() {
+		t.Errorf("%+v", got["b"])
+	}
+}

@@ -5,6 +5,7 @@ package all
 import (
 	_ "github.com/webrace/webrace/stages/aciemit"
 	_ "github.com/webrace/webrace/stages/acis"
+	_ "github.com/webrace/webrace/stages/ask"
 	_ "github.com/webrace/webrace/stages/batch"
 	_ "github.com/webrace/webrace/stages/cache"
 	_ "github.com/webrace/webrace/stages/chunk"

@@ -135,7 +135,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	whole := *d
 	if s.objects != nil {
-		if whole.Header, err = s.objects.HeaderOf(d); err != nil {
+		if whole.Header, whole.Body, err = s.objects.AsStored(d); err != nil {
 			return err
 		}
 	}

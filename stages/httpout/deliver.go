@@ -14,7 +14,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/netguard"
 )
@@ -158,34 +157,7 @@ func (s *stage) identify(ctx context.Context, fields http.Header) (key string, e
 	if name == "" {
 		return key, nil
 	}
-	secret, err := s.secrets.Get(ctx, name)
-	bounds := secret.Bounds()
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("option secret: %w", err)
-	case len(bounds.Hosts) > 0 && !bounds.Admit(s.to.Host):
-		return "", fmt.Errorf("option secret: %s is not for %s: webrace-store secret set %s --host %[2]s … allows it", name, s.to.Host, name)
-	case s.to.Scheme != "https" && !bounds.Insecure:
-		return "", fmt.Errorf("option secret: %s is not sent by plain http: webrace-store secret set %[1]s --insecure … allows it", name)
-	case fields != nil:
-		present(secret, fields)
-	}
-	return key, nil
-}
-
-func present(secret credentials.Secret, fields http.Header) {
-	name, value := secret.Reveal()
-	switch secret.Kind() {
-	case credentials.KindBasic:
-		r := http.Request{Header: fields}
-		r.SetBasicAuth(name, value)
-	case credentials.KindBearer:
-		fields.Set("Authorization", "Bearer "+value)
-	case credentials.KindHeader:
-		fields.Set(name, value)
-	case credentials.KindCookie:
-		fields.Set("Cookie", value)
-	}
+	return key, s.secrets.Identify(ctx, name, s.to, fields)
 }
 
 // send makes one request, and reports why it did not deliver; nil if it did.

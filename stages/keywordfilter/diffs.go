@@ -20,6 +20,30 @@ type diffs struct {
 	known map[seenBefore]annotate.Change
 	last  *match.Last            // how the version that was seen differs from this one; nil if none was
 	edits map[int]annotate.Edits // of the entries of a list, by the version that was seen
+	news  map[int]string         // what a model is asked of, by the version that was seen
+}
+
+// newsSince returns what is new since a version, 0 for none, in the entries of a list, or in all of it if there are
+// none. Those of all are found once.
+func (d *diffs) newsSince(version int, entries []int32) (string, error) {
+	if found, known := d.news[version]; known && len(entries) == 0 {
+		return found, nil
+	}
+	var old *webrace.Text
+	if version > 0 {
+		var err error
+		if old, err = d.old(version); err != nil {
+			return "", err
+		}
+	}
+	news := annotate.NewText(old, d.now, d.added, entries)
+	if len(entries) == 0 {
+		if d.news == nil {
+			d.news = make(map[int]string)
+		}
+		d.news[version] = news
+	}
+	return news, nil
 }
 
 // seenBefore is what a change depends on: which version was seen, whether text counts that was there

@@ -256,6 +256,7 @@ type matching struct {
 	ways      []string         // the crawls by which the document came, if it is several
 	looked    []uint64         // the rules that were applied
 	absent    []webrace.Absent // of these, those that found nothing
+	forbidden *string          // the statement by which no model may be given the document; nil before it was looked for
 }
 
 // matchWholes emits an annotation for each URD that looks at whole pages and is concerned by the text of the document.
@@ -326,6 +327,9 @@ func (m *matching) emit(ctx context.Context, n newAlert) error {
 	}
 	aci := m.annotated.ACI(n.urd.URD, n.alert, n.seen)
 	var err error
+	if aci.Judgement, err = m.question(n); err != nil {
+		return err
+	}
 	if aci.Former, err = m.formers(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // inboxRoutes are those of what one was told.
@@ -47,7 +48,7 @@ type facet struct {
 // inboxRow is an annotation in a list.
 type inboxRow struct {
 	Seq                                    int64
-	Title, Host, Summary, When             string
+	Title, Host, Summary, Judgement, When  string
 	Interest, InterestID                   string
 	State                                  control.InboxState
 	Relevance                              int
@@ -165,13 +166,24 @@ func titleOf(u control.URD) string {
 	return u.URI
 }
 
+// judgementOf tells what a model was asked and answered; empty if it was asked nothing.
+func judgementOf(j *xmlschema.Judgement) string {
+	switch {
+	case j == nil:
+		return ""
+	case j.Answer == xmlschema.AnswerNone:
+		return text("item.unjudged", j.Question, j.Reason)
+	}
+	return text("item.judged", j.Model, j.Question, j.Answer, j.Reason)
+}
+
 // row is an annotation as a list shows it.
 func (v *visit) row(i control.InboxItem, titles map[string]string) inboxRow {
 	r := inboxRow{
 		Seq: i.Seq, Title: i.Title, Host: urlnorm.Host(i.URI), Summary: i.Summary, When: v.moment(i.UpdateTime),
 		Interest: titles[i.URD], InterestID: i.URD, State: i.State, Relevance: i.Relevance, Urgent: i.Urgency == 3,
 		Unread: i.State == control.Unread, Useful: i.State == control.Useful, Useless: i.State == control.Useless, InBin: i.State == control.Bin,
-		Keywords: delivery.Found(i.ACI.ACI), Also: i.Also.Count,
+		Keywords: delivery.Found(i.ACI.ACI), Also: i.Also.Count, Judgement: judgementOf(i.Judgement),
 	}
 	if r.Title == "" {
 		r.Title = i.URI

@@ -238,6 +238,7 @@ func keptOf(u *xmlschema.URD) (kept []string) {
 	if r := u.When(); r != nil {
 		add(true, "when", r.When, ruleLine(*r))
 	}
+	add(u.Ask != "", "ask", u.Ask)
 	return kept
 }
 

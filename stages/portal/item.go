@@ -177,7 +177,8 @@ func (v *visit) writeItem(i control.InboxItem, format string) error {
 	switch format {
 	case "txt":
 		h.Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = fmt.Fprintf(v.w, "%s\n%s\n\n%s\n\n%s %d%%\n", i.Title, i.URI, i.Summary, text("item.relevance"), i.Relevance)
+		summary := strings.TrimSpace(i.Summary + "\n" + judgementOf(i.Judgement))
+		_, _ = fmt.Fprintf(v.w, "%s\n%s\n\n%s\n\n%s %d%%\n", i.Title, i.URI, summary, text("item.relevance"), i.Relevance)
 	case "json":
 		body, err := json.Marshal(i.ACI.ACI)
 		if err != nil {

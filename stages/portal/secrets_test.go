@@ -40,7 +40,7 @@ func TestSecretsOfEachKind(t *testing.T) {
 			}
 			continue
 		}
-		if secret.Kind() != kind || value != hush || fmt.Sprint(secret.Bounds()) != "{[*.c.example a.example b.example] false}" {
+		if secret.Kind() != kind || value != hush || fmt.Sprint(secret.Bounds()) != "{[*.c.example a.example b.example] false false}" {
 			t.Errorf("%s: a secret of kind %s for %v", kind, secret.Kind(), secret.Bounds())
 		}
 		if page := eleni.get("/secrets?kind="+name).wants(t, http.StatusOK, "a.example"); strings.Contains(page.body, hush) {

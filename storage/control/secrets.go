@@ -135,20 +135,30 @@ func boundTo(name string, kind credentials.Kind, b credentials.Bounds) string {
 	return all
 }
 
-// boundsText is how bounds are stored: the hosts, and before them whether plain http is allowed.
+// boundsText is how bounds are stored: the hosts, and before them whether plain http is allowed, and before that
+// whether models are.
 func boundsText(b credentials.Bounds) string {
 	words := b.Hosts
 	if b.Insecure {
 		words = append([]string{plainHTTP}, words...)
 	}
+	if b.Models {
+		words = append([]string{toModels}, words...)
+	}
 	return strings.Join(words, " ")
 }
 
-// plainHTTP is no host, because of its slashes.
-const plainHTTP = "http://"
+// Neither is a host, because of its slashes.
+const (
+	plainHTTP = "http://"
+	toModels  = "models/"
+)
 
 func parseBounds(text string) (b credentials.Bounds) {
 	b.Hosts = strings.Fields(text)
+	if len(b.Hosts) > 0 && b.Hosts[0] == toModels {
+		b.Hosts, b.Models = b.Hosts[1:], true
+	}
 	if len(b.Hosts) > 0 && b.Hosts[0] == plainHTTP {
 		b.Hosts, b.Insecure = b.Hosts[1:], true
 	}

@@ -110,6 +110,22 @@ func (s *Store) Each(state string, visit func(key string, value []byte) error) e
 	})
 }
 
+// Names returns the names of all states that have a key, in their order.
+func (s *Store) Names() (names []string, err error) {
+	for from := valueKey; ; {
+		next := ""
+		err := s.db.Scan([]byte(from), []byte(valuesEnd), func(key, _ []byte) (bool, error) {
+			next, _, _ = strings.Cut(string(key[len(valueKey):]), separator)
+			return false, nil
+		})
+		if err != nil || next == "" {
+			return names, err
+		}
+		names = append(names, next)
+		from = valueKey + next + "\x01"
+	}
+}
+
 // Commit takes writes that become durable together, and after those of the calls before. Get and Each know of them when
 // it returns; done is called once they are durable, or with the reason why they are not, by another goroutine. It must
 // not block. Commit does not wait for the disk.

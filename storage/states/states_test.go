@@ -215,3 +215,25 @@ func TestCheckFindsAKeyOfNoState(t *testing.T) {
 		}
 	}
 }
+
+// The names are those of all states that have a key, whatever others they begin with.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir(), Options{})
+	mustBe := func(want string) {
+		t.Helper()
+		names, err := s.Names()
+		if err != nil || strings.Join(names, " ") != want {
+			t.Errorf("%q, %v, want %q", names, err, want)
+		}
+	}
+	mustBe("")
+	if err := committed(s, Write{"p/ask/answers", "a/1", []byte("x")}, Write{"p/ask/answers", "b", []byte("x")}, Write{"p/ask", "", []byte("x")}, Write{"q", "\xff", []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	mustBe("p/ask p/ask/answers q")
+	if err := committed(s, Write{"p/ask/answers", "a/1", nil}, Write{"p/ask", "", nil}); err != nil {
+		t.Fatal(err)
+	}
+	mustBe("p/ask/answers q")
+}

@@ -71,6 +71,9 @@ func PrintACI(w io.Writer, a *xmlschema.ACI) {
 	if a.Summary != "" {
 		fmt.Fprintf(w, "     %s\n", a.Summary)
 	}
+	if a.Judgement != nil {
+		fmt.Fprintf(w, "     %s\n", a.Judgement)
+	}
 	if why := Why(a.Explain); why != "" {
 		fmt.Fprintf(w, "     why: %s\n", why)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/pflag"
@@ -18,6 +19,7 @@ type InterestFlags struct {
 	nonfilter bool
 	change    string
 	remember  int
+	ask       string
 }
 
 // Add adds the flags.
@@ -31,11 +33,12 @@ func (i *InterestFlags) Add(f *pflag.FlagSet) {
 	f.BoolVar(&i.nonfilter, "nonfilter", false, "tell of any change, whatever the words")
 	f.StringVar(&i.change, "change", xmlschema.ChangeAdded, "what is matched when a page changes: what was added, the whole page, or pages when first seen (added, page, first)")
 	f.IntVar(&i.remember, "remember", 0, "of how many versions of a page the text counts as known, 1 to 8 (default: 1 without keywords, with --select, or with --change page; otherwise 5)")
+	f.StringVar(&i.ask, "ask", "", "tell only unless a model answers this `QUESTION` of what is new with no, where the pipeline has the stage ask")
 }
 
 // Asks reports whether the flags set when the owner is to be told, beside what is looked at.
 func (i *InterestFlags) Asks() bool {
-	return i.nonfilter || len(i.keywords) > 0 || i.when != "" || i.change != xmlschema.ChangeAdded || i.remember != 0
+	return i.nonfilter || len(i.keywords) > 0 || i.when != "" || i.ask != "" || i.change != xmlschema.ChangeAdded || i.remember != 0
 }
 
 // Looks reports whether the flags set what of a page is looked at.
@@ -70,5 +73,8 @@ func (i *InterestFlags) Fill(urd *xmlschema.URD) (err error) {
 		return err
 	}
 	urd.Change, urd.Remember = i.change, i.remember
+	if urd.Ask = xmlschema.NormalQuestion(i.ask); urd.Ask == "" && i.ask != "" {
+		return errors.New("--ask is empty")
+	}
 	return SetWhen(urd, i.when)
 }

@@ -71,6 +71,9 @@ func Interest(u *xmlschema.URD) string {
 	if r := u.When(); r != nil {
 		about += "; when " + r.When
 	}
+	if u.Ask != "" {
+		about += "; ask " + strconv.Quote(u.Ask)
+	}
 	return about
 }
 

@@ -46,8 +46,14 @@ func (g *Globals) CheckURD(u *xmlschema.URD) []xmlschema.Fault {
 	if len(faults) == 0 {
 		faults = startFaults(u)
 	}
+	if u.Ask != "" && len(faults) == 0 && !g.asks(u) {
+		faults = append(faults, xmlschema.Fault{About: "ask", Message: Unasked, Warning: true})
+	}
 	return append(append(faults, interestFaults(u)...), whenFaults(u)...)
 }
+
+// Unasked tells of a URD with a question that no model is asked.
+const Unasked = "no model is asked: the pipeline that serves it has no stage ask before aci-emit, and all is told, unjudged"
 
 // startFaults returns why no crawl can begin where the URD asks for it.
 func startFaults(u *xmlschema.URD) []xmlschema.Fault {

@@ -28,6 +28,7 @@ type rematchFlags struct {
 	since       string
 	limit       int
 	json        bool
+	ask         bool
 }
 
 func newRematch(globals *cli.Globals) *cobra.Command {
@@ -40,7 +41,8 @@ as if none of them had been seen before, and lists what its owner would be told,
 order in which it came. One that has moved for good is at its new URL alone. With
 --all-versions the versions of a document are gone through as they came, and each is
 matched as the URD says: what was added, the whole page, or pages when first seen.
-Nothing is stored, and no owner is told.
+Nothing is stored, and no owner is told. What a URD has a model asked is asked with --ask
+alone: what is answered no is left out, and answers are kept, so that they cost once.
 
 A URD is asked about a document as in a pipeline: its crawl came to it within its depth,
 or it lies under the prefix that the URD watches. Where a crawl has never run, as that of
@@ -54,6 +56,7 @@ interest, or of the same text at another document; "page told" of the page, by a
 for another interest or of another version; or "new".`,
 		Example: `  webrace-store rematch eleni
   webrace-store rematch eleni --draft changed.xml --since 30d
+  webrace-store rematch eleni --draft question.xml --all-versions --ask
   webrace-store rematch eleni --urd u1 --all-versions --json
   webrace-store rematch eleni --secret bank`,
 		Args: cobra.ExactArgs(1),
@@ -65,6 +68,7 @@ for another interest or of another version; or "new".`,
 	f.BoolVar(&flags.allVersions, "all-versions", false, "all versions of each document, the oldest first, not the latest alone")
 	f.StringVar(&flags.since, "since", "", "only versions fetched since a `TIME`, as 2026-01-31 or 24h")
 	f.IntVar(&flags.limit, "limit", 0, "end after so many (default: all)")
+	f.BoolVar(&flags.ask, "ask", false, "have a model asked what the URDs want to know, as the stage ask of their pipeline does, within its budget")
 	f.BoolVar(&flags.json, "json", false, "as JSON lines")
 	withSecret(c, &flags.secret)
 	return c
@@ -84,7 +88,11 @@ func (f *rematchFlags) run(c *cobra.Command, globals *cli.Globals, owner string)
 	if asked, err := withParts(c, globals, func(p *parts) error { return f.ofParts(c, p) }); asked {
 		return err
 	}
-	return lookIntoDir(globals, func(dir *storage.Dir) error {
+	open := lookIntoDir
+	if f.ask {
+		open = withDir // answers are kept, and what they cost
+	}
+	return open(globals, func(dir *storage.Dir) error {
 		return withFrontiers(c, globals, dir, func(queues explain.Queues) error {
 			store, err := dir.Control()
 			if err != nil {
@@ -102,6 +110,11 @@ func (f *rematchFlags) run(c *cobra.Command, globals *cli.Globals, owner string)
 				Owner: owner, Secret: f.secret, Interests: asked, AllVersions: f.allVersions, Since: since,
 				Cache: cache, Control: store, Queues: queues,
 			}
+			end, err := f.judge(c, globals, dir, r)
+			if err != nil {
+				return err
+			}
+			defer end()
 			if part := partOf(c); part != nil {
 				if more, err := tellRan(c, r, part); !more || err != nil {
 					return err

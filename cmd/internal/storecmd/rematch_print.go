@@ -29,6 +29,8 @@ type wouldTellJSON struct {
 	Summary   string      `json:"summary"`
 	Threshold int         `json:"threshold"`
 	Before    *beforeJSON `json:"before,omitempty"` // the latest that the owner was told
+
+	Judgement *xmlschema.RecordJudgement `json:"judgement,omitempty"` // if a model was asked
 }
 
 type beforeJSON struct {
@@ -42,7 +44,7 @@ type beforeJSON struct {
 func jsonOf(t *explain.WouldTell) wouldTellJSON {
 	v := wouldTellJSON{
 		Relevance: t.Relevance, Told: t.Told, URD: t.URD, URL: t.URI, Version: t.Docbase.Version, Fetched: wording.Moment(t.UpdateTime),
-		Title: t.Title, Summary: t.Summary, Threshold: t.Explain.Threshold,
+		Title: t.Title, Summary: t.Summary, Threshold: t.Explain.Threshold, Judgement: (*xmlschema.RecordJudgement)(t.Judgement),
 	}
 	if b := t.Before; b != nil {
 		v.Before = &beforeJSON{b.ID, b.URD, b.URI, b.Docbase.Version, wording.Moment(b.UpdateTime)}

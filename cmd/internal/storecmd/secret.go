@@ -40,7 +40,7 @@ const listSecrets = "webrace-store secret list shows what there is"
 func newSecretSet(globals *cli.Globals) *cobra.Command {
 	var kind, user, header string
 	var hosts []string
-	var insecure bool
+	var insecure, models bool
 	var form formFlags
 	var from originFlags
 	holdsNothing := func() bool { return credentials.Kind(kind) == credentials.KindNone }
@@ -58,6 +58,7 @@ func newSecretSet(globals *cli.Globals) *cobra.Command {
 		if err != nil {
 			return credentials.Secret{}, cli.Wrong(err)
 		}
+		bounds.Models = models
 		if value, err = cookiesOf(credentials.Kind(kind), value, bounds); err != nil {
 			return credentials.Secret{}, cli.Wrong(err)
 		}
@@ -159,6 +160,7 @@ func newSecretSet(globals *cli.Globals) *cobra.Command {
 	from.register(c)
 	c.Flags().StringSliceVar(&hosts, "host", nil, "a `HOST` that it may be sent to, or *.DOMAIN; repeatable (default: where the crawl begins)")
 	c.Flags().BoolVar(&insecure, "insecure", false, "send it by plain http as well, where it can be read on the way")
+	c.Flags().BoolVar(&models, "models", false, "let what is fetched with it be shown to a model (stage ask), which is asked of nothing such otherwise")
 	return c
 }
 

@@ -35,13 +35,15 @@ var ownedListing = listing[secretUsed]{
 
 // placesOf describes where a secret may be sent.
 func placesOf(kind credentials.Kind, b credentials.Bounds) string {
-	switch kind {
-	case credentials.KindNone, credentials.KindEd25519:
-		return "nowhere"
-	}
 	places := cmp.Or(strings.Join(b.Hosts, ","), "where the crawl begins")
 	if b.Insecure {
 		places += ", also by http"
+	}
+	if kind == credentials.KindNone || kind == credentials.KindEd25519 {
+		places = "nowhere"
+	}
+	if b.Models {
+		places += "; models are shown what it gives"
 	}
 	return places
 }

@@ -48,6 +48,9 @@ func Compose(id string, to Receiver, said channel.Message) (*Message, error) {
 // EntryOf is what an annotation says, of a number that the web application at a URL has it under; empty: there is none.
 func EntryOf(a *xmlschema.ACI, seq int64, site string) channel.Entry {
 	e := channel.Entry{Title: a.Title, URL: a.URI, Summary: a.Summary, Relevance: a.Relevance, Urgency: a.Urgency, Time: a.UpdateTime, Keywords: Found(a)}
+	if a.Judgement != nil {
+		e.Summary = strings.TrimSpace(e.Summary + " (" + a.Judgement.Short() + ")")
+	}
 	if site != "" {
 		e.Link = linkTo(site, fmt.Sprint("a/", seq))
 	}

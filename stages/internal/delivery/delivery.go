@@ -14,6 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/credentials"
@@ -126,6 +128,40 @@ func (s Secrets) Get(ctx context.Context, name string) (credentials.Secret, erro
 		return credentials.Secret{}, fmt.Errorf("secret %s is of kind none, and holds nothing: name another", name)
 	}
 	return secret, err
+}
+
+// Identify adds the fields to those of a request to a URL that tell who we are, by the secret of a name; with nil it
+// finds out whether that could be. A secret goes to the hosts that it is for, and by https alone unless it is stored as
+// one that may go by plain http.
+func (s Secrets) Identify(ctx context.Context, name string, to *url.URL, fields http.Header) error {
+	secret, err := s.Get(ctx, name)
+	bounds := secret.Bounds()
+	switch {
+	case err != nil:
+		return fmt.Errorf("option secret: %w", err)
+	case len(bounds.Hosts) > 0 && !bounds.Admit(to.Host):
+		return fmt.Errorf("option secret: %s is not for %s: webrace-store secret set %s --host %[2]s … allows it", name, to.Host, name)
+	case to.Scheme != "https" && !bounds.Insecure:
+		return fmt.Errorf("option secret: %s is not sent by plain http: webrace-store secret set %[1]s --insecure … allows it", name)
+	case fields != nil:
+		present(secret, fields)
+	}
+	return nil
+}
+
+func present(secret credentials.Secret, fields http.Header) {
+	name, value := secret.Reveal()
+	switch secret.Kind() {
+	case credentials.KindBasic:
+		r := http.Request{Header: fields}
+		r.SetBasicAuth(name, value)
+	case credentials.KindBearer:
+		fields.Set("Authorization", "Bearer "+value)
+	case credentials.KindHeader:
+		fields.Set(name, value)
+	case credentials.KindCookie:
+		fields.Set("Cookie", value)
+	}
 }
 
 // Version returns which of the secrets of a name that there have been is the one that Get returns.

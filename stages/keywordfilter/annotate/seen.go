@@ -22,6 +22,9 @@ type Seen struct {
 	Moves func(now *webrace.Text, before *match.Before) *match.Moves
 }
 
+// Text returns the text of the last version that was shown and had one; nil for none.
+func (s *Seen) Text() *webrace.Text { return s.text }
+
 // News is what of a text is new to a request that has seen a version before.
 type News struct {
 	Added []bool

@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/storage/states"
 )
 
 // Page is what is known of a URL.
@@ -19,6 +20,7 @@ type Page struct {
 	*Stored // nil when it is not in the object cache
 	control *control.Store
 	cache   *objects.Store
+	states  *states.Store
 	looked  map[string]annotate.Looked // by the id of the URD
 }
 
@@ -27,6 +29,9 @@ func LookUp(ctx context.Context, dir *storage.Dir, queues Queues, secret, url st
 	p := &Page{}
 	var err error
 	if p.control, err = dir.Control(); err != nil {
+		return nil, err
+	}
+	if p.states, err = dir.States(); err != nil {
 		return nil, err
 	}
 	cache, err := dir.Objects()

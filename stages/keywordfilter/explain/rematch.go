@@ -14,14 +14,15 @@ import (
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/simhash"
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/stages/internal/modeluse"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// Rematch goes through what is stored with the URDs of one owner, as if they had seen none of it: in the order in which
-// the documents came, or from the one that came last back, for who may not have the time for all of them.
+// Rematch goes through what is stored with the URDs of one owner, as if they had seen none of it: in the order in
+// which the documents came, or from the one that came last back, for who may not have the time for all of them.
 type Rematch struct {
 	Owner       string
 	Secret      string // the name of the credentials that what is gone through was fetched with
@@ -34,6 +35,11 @@ type Rematch struct {
 	Control *control.Store
 	Queues  Queues
 
+	// Judge has a model asked what the URD of an annotation wants to know, and returns the annotation with what it
+	// answered, or nil if that is no. Nil: no model is asked, and all is told.
+	Judge func(context.Context, *xmlschema.ACI) (*xmlschema.ACI, error)
+
+	Refused               int       // so far: what the model has answered no to
 	URLs, Versions, Found int       // so far: those looked at, matched, and to tell
 	Oldest                time.Time // of those looked at, by when their latest versions were fetched; zero for none
 
@@ -257,6 +263,7 @@ func (r *Rematch) url(ctx context.Context, versions []objects.Version, asked []*
 			if r.AllVersions {
 				states[i].Moves = moving.to(ctx, interest.Interest, &failure)
 			}
+			before := states[i].Text()
 			_, alert := states[i].Show(interest.Interest, parts[i].Part, document.AsBody())
 			if failure != nil {
 				return true, failure
@@ -273,6 +280,12 @@ func (r *Rematch) url(ctx context.Context, versions []objects.Version, asked []*
 			}
 			aci := annotate.ACI(interest.URD, *alert, document.Document(), since)
 			aci.Former = slices.Clone(former)
+			if aci, err = r.judged(ctx, interest, aci, v, annotate.NewText(before, parts[i].Text, nil, alert.Entries)); err != nil {
+				return true, err
+			}
+			if aci == nil {
+				continue
+			}
 			told, err := r.tell(ctx, interest, aci)
 			if err != nil {
 				return true, err
@@ -283,6 +296,24 @@ func (r *Rematch) url(ctx context.Context, versions []objects.Version, asked []*
 		}
 	}
 	return true, nil
+}
+
+// judged has a model asked of what is new in a version, if the URD has a question and a model is to be asked. It
+// returns no annotation if the answer is no.
+func (r *Rematch) judged(ctx context.Context, i *Rematched, aci *xmlschema.ACI, v objects.Version, news string) (*xmlschema.ACI, error) {
+	if i.URD.Ask == "" || r.Judge == nil {
+		return aci, nil
+	}
+	body, header, err := r.Cache.Body(v)
+	if err != nil {
+		return nil, unlessGone(err)
+	}
+	aci.Judgement = &xmlschema.Judgement{Question: i.URD.Ask, News: news, Forbidden: modeluse.Forbidden(v.URL, header, body, v.MediaType)}
+	judged, err := r.Judge(ctx, aci)
+	if err == nil && judged == nil {
+		r.Refused++
+	}
+	return judged, err
 }
 
 // withFormer returns versions of one URL behind those of its document from before it moved there.

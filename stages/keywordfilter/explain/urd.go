@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/wording"
+	"github.com/webrace/webrace/stages/internal/judgements"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
@@ -28,6 +29,9 @@ func (p *Page) URD(ctx context.Context, u control.URD, say func(format string, a
 		say("told of version %d at %s: relevance %d, %s", aci.Docbase.Version, wording.Moment(aci.UpdateTime), aci.Relevance, taken(aci))
 		if aci.Summary != "" {
 			say("  %s", wording.OneLine(aci.Summary))
+		}
+		if aci.Judgement != nil {
+			say("  %s", wording.OneLine(aci.Judgement.String()))
 		}
 	}
 	asked, how := p.Asks(u)
@@ -216,6 +220,12 @@ func (p *Page) keptBack(ctx context.Context, u control.URD, worth *match.Alert, 
 	}
 	if isMirror {
 		return fmt.Sprintf("no alert of its own: the owner was told of the same text, or nearly the same, at %s, where this page is listed (aci-emit.mirrors)", first.URI), nil
+	}
+	if j, err := judgements.Find(p.states, id); err != nil || j != nil {
+		if err != nil {
+			return "", err
+		}
+		return "no alert: " + wording.OneLine(j.String()), nil
 	}
 	for aci, err := range p.control.Withheld(ctx, u.Owner) {
 		switch {

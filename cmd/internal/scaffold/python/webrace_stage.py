@@ -39,7 +39,7 @@ EMPTY = {
     "aci": {
         "id": "", "urd": "", "owner": "", "uri": "", "thread": "", "title": "", "extension": "", "format": "", "relevance": 0,
         "file_size": 0, "urgency": 0, "update_time": None, "docbase": {}, "expired": False, "retrieved": None,
-        "summary": "", "explain": None, "also": {}, "former": [], "twins": None, "values": {},
+        "summary": "", "explain": None, "judgement": None, "also": {}, "former": [], "twins": None, "values": {},
     },
     "bytes": {},
     "collected": {
