@@ -29,6 +29,8 @@ func (l *launch) fitsCluster() error {
 		return cli.Wrongf("--data %s is a partition: a node runs all that it has, so name the data directory that these are in", l.config.Data)
 	case l.flags.dry.dry:
 		return cli.Wrongf("--dry: a node of a cluster does not run dry; try it without [cluster]")
+	case l.flags.mcp.address != "":
+		return cli.Wrongf("--mcp: agents look into one data directory, and not into the partitions of a cluster yet")
 	case l.flags.urds != "":
 		return cli.Wrongf("--urds: a node of a cluster does not run for some URDs alone: %s", ask)
 	case l.flags.before != nil:

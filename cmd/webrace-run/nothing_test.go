@@ -68,6 +68,7 @@ var storeCommands = map[string]underDamage{
 	"frontier stats":  {"", cli.OK},
 	"fsck":            {"--deep", cli.Failed},
 	"gc":              {"--retention 1h --set-aside", cli.Environment},
+	"mcp":             {`--call {"tool":"read","arguments":{"url":"SITE/"}}`, cli.Environment},
 	"outbox again":    {"--dead", cli.OK},
 	"outbox list":     {"", cli.OK},
 	"owner budget":    {"ann --alerts 5", cli.OK},

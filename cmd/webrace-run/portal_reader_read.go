@@ -10,7 +10,6 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
-	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/stages/portal"
@@ -120,7 +119,7 @@ func asExplained(a control.ACI) *xmlschema.URD {
 // of credentials was taken back sees what they were told of, and no more.
 func (r *portalReader) list(to *portal.Reading, of objects.Version, u *xmlschema.URD) error {
 	all := []objects.Version{of}
-	if isShown(u, of) {
+	if explain.IsShown(u, of) {
 		var err error
 		if all, err = r.cache.History(of.View()); err != nil && !errors.Is(err, objects.ErrNotFound) {
 			return err
@@ -132,21 +131,6 @@ func (r *portalReader) list(to *portal.Reading, of objects.Version, u *xmlschema
 		to.Versions = append(to.Versions, versionOf(v))
 	}
 	return nil
-}
-
-// isShown reports whether a URD is shown what a version is of: what is for all, or what it asks for in its own way.
-func isShown(u *xmlschema.URD, v objects.Version) bool {
-	_, mark := urlnorm.CutMark(v.URL)
-	if v.Secret == "" && mark == "" {
-		return true
-	}
-	if u == nil || mark != "" && mark != u.Request.Mark() {
-		return false
-	}
-	active := *u
-	active.Paused = false
-	crawl, _, err := control.CrawlOf(&active)
-	return err == nil && crawl.Secret == v.Secret
 }
 
 func versionOf(v objects.Version) portal.Version {

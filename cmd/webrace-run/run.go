@@ -36,6 +36,7 @@ type runFlags struct {
 	continuous bool
 	dry        dryFlags
 	admin      adminFlags
+	mcp        mcpFlags
 	reload     reloadFlags
 }
 
@@ -56,6 +57,7 @@ func (f *runFlags) addOutputFlags(c *cobra.Command) {
 	f.trace.add(c)
 	c.Flags().StringVar(&f.log, "log", "", "log as `text or json` on stderr (default: a progress line on a terminal, text elsewhere)")
 	f.admin.addFlags(c)
+	f.mcp.addFlags(c)
 }
 
 func newRun(globals *cli.Globals) *cobra.Command {
@@ -90,6 +92,11 @@ func runPipelines(c *cobra.Command, globals *cli.Globals, flags runFlags, names 
 		return err
 	}
 	defer closeAdmin()
+	agents, err := flags.mcp.listen()
+	if err != nil {
+		return err
+	}
+	defer agents.close()
 	handler.Await("the data directory " + l.config.Data + " to be free")
 	watch, dir, closeDir, err := l.openData()
 	if err != nil {
@@ -122,6 +129,11 @@ func runPipelines(c *cobra.Command, globals *cli.Globals, flags runFlags, names 
 	}
 	defer closeSessions()
 	l.showCluster(handler)
+	closeAgents, err := agents.serve(l, dir)
+	if err != nil {
+		return errors.Join(err, endTrace())
+	}
+	defer closeAgents() // before the directory is
 	if flags.output != nil {
 		p.around = flags.output.around
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -62,16 +63,24 @@ func (a *Single) Get(ctx context.Context, r webrace.Request) (*webrace.Document,
 			return nil, err
 		}
 		document, next, report, err := a.ask(ctx, r)
-		a.pauses[host] = report.NotBefore
 		if errors.Is(err, webrace.ErrNotAsked) { // the host rests from its robots.txt
 			next, err = r.URL, nil
 		}
+		a.rest(host, report.NotBefore)
 		if err != nil || document != nil {
 			return document, err
 		}
 		r.URL = next
 	}
 	return nil, fmt.Errorf("more than %d redirects in a row, the last to %s", redirectsOfOne, r.URL)
+}
+
+// rest notes until when a host is not asked again.
+func (a *Single) rest(host string, until time.Time) {
+	maps.DeleteFunc(a.pauses, func(_ string, over time.Time) bool { return over.Before(time.Now()) })
+	if !until.IsZero() {
+		a.pauses[host] = until
+	}
 }
 
 // Withheld reports whether a host was asked without the credentials of a request, because they are not for it.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
 )
 
 func getSingle(ctx context.Context, o Options, url string) (*webrace.Document, error) {
@@ -114,5 +115,34 @@ func TestAHostThatARedirectLeadsBackToIsLeftItsPause(t *testing.T) {
 	cancel()
 	if _, err := getSingle(ctx, o, url+"/from"); err != context.Canceled {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+// A host that gave a document is left its pause before it gives the next one.
+func TestAHostRestsBetweenDocumentsThatAreAskedForOneByOne(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 10)
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/robots.txt" {
+			asked <- r.URL.Path
+		}
+		w.Header().Set("Content-Type", "text/html")
+	})
+	o := local()
+	o.Delay, o.DelayAdmitted = pipeline.Duration(time.Hour), true
+	a, err := NewSingle(o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	get := func(path string, within time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		defer cancel()
+		_, err := a.Get(ctx, webrace.Request{URL: url + path})
+		return err
+	}
+	first, second := get("/first", time.Minute), get("/second", 200*time.Millisecond)
+	if len(asked) != 1 || first != nil || !errors.Is(second, context.DeadlineExceeded) {
+		t.Errorf("%d documents were asked for: %v, %v", len(asked), first, second)
 	}
 }

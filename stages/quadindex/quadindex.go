@@ -4,8 +4,9 @@
 //
 // What it guarantees: readers of the store see all that a document stated before, or all that it states now, and never
 // a part; what is not whole changes nothing but the problems that are noted; and a request is done when what its
-// document states is durable. What was fetched with credentials is not indexed: queries are not asked in the name of an
-// owner. Blank nodes are of their document alone, also in a graph that another program made.
+// document states is durable. What was fetched with credentials, or by a request of its owner's own, is not indexed:
+// queries are not asked in the name of an owner. Blank nodes are of their document alone, also in a graph that another
+// program made.
 package quadindex
 
 import (
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/quads"
@@ -28,7 +30,7 @@ func init() {
 		Doc: "The quads of a document replace those of its version before, in one step. A document that is not whole changes none: what is wrong with it is noted, " +
 			"and `webrace-store quads contexts --problems` lists it. One that was not fetched anew is indexed already; if it is not, as in a data directory " +
 			"whose quads are gone or come from a backup, it is fetched again. `added` and `removed` count quads, `unchanged` documents that say what they said, `kept` those " +
-			"that were not whole, `older` those of which a later version is indexed, and `private` those that were fetched with credentials, which are not indexed.",
+			"that were not whole, `older` those of which a later version is indexed, and `private` those that were fetched with credentials or by a request of a URD's own, which are not indexed.",
 		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Needs:   []pipeline.Part{webrace.PartGraph},
 		Own:     []pipeline.Addition{{Parts: []pipeline.Part{webrace.PartGraph}, In: []string{string(webrace.NotModified), string(webrace.Fresh)}}}, // it is indexed
@@ -62,7 +64,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		return err
 	}
 	switch {
-	case d.Secret != "":
+	case d.Secret != "" || urlnorm.IsMarked(d.URL):
 		s.env.Counter("private").Add(1)
 	case d.Graph != nil:
 		err = s.index(it, d)

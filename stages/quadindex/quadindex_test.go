@@ -74,13 +74,14 @@ func TestTheStoreSaysWhatDocumentsSay(t *testing.T) {
 	torn.Graph.Whole, torn.Graph.Problems = false, []string{"line 2, column 5: no end"}
 	private := said("http://example.org/private", 1, `"x"`)
 	private.Secret = "members"
+	posted := said("http://example.org/posted#POST-3fa9c21b7d20e4a18c55", 1, `"x"`)
 	again := &webrace.Document{URL: "http://example.org/a", Outcome: webrace.NotModified}
 	r := stagetest.Try(t, stagetest.Case{Type: "quad-index", Resources: resources, Inputs: []any{
-		said("http://example.org/a", 1, `"x"`, `"y"`), said("http://example.org/a", 2, `"y"`, `"z"`), torn, private, again,
+		said("http://example.org/a", 1, `"x"`, `"y"`), said("http://example.org/a", 2, `"y"`, `"z"`), torn, private, posted, again,
 		said("http://example.org/silent", 1), said("http://example.org/a", 1, `"x"`),
 	}})
-	if len(r.Failures) > 0 || len(r.Out[""]) != 7 {
-		t.Fatalf("%v, %d documents of 7", r.Failures, len(r.Out[""]))
+	if len(r.Failures) > 0 || len(r.Out[""]) != 8 {
+		t.Fatalf("%v, %d documents of 8", r.Failures, len(r.Out[""]))
 	}
 	a, ok := quadsOf(t, store, "http://example.org/a")
 	if !ok || a.Quads != 2 || a.Version != 2 || len(a.Problems) != 1 {
@@ -89,10 +90,12 @@ func TestTheStoreSaysWhatDocumentsSay(t *testing.T) {
 	if silent, ok := quadsOf(t, store, "http://example.org/silent"); !ok || silent.Quads != 0 {
 		t.Errorf("of one that says nothing: %+v", silent)
 	}
-	if hidden, ok := quadsOf(t, store, private.URL); ok {
-		t.Errorf("of one that was fetched with credentials: %+v", hidden)
+	for _, url := range []string{private.URL, posted.URL} {
+		if hidden, ok := quadsOf(t, store, url); ok {
+			t.Errorf("of one that is not for all: %+v", hidden)
+		}
 	}
-	for counter, want := range map[string]int64{"added": 3, "removed": 1, "kept": 1, "private": 1, "unchanged": 1, "older": 1} {
+	for counter, want := range map[string]int64{"added": 3, "removed": 1, "kept": 1, "private": 2, "unchanged": 1, "older": 1} {
 		if n := r.Counters[counter]; n != want {
 			t.Errorf("%s is %d, want %d", counter, n, want)
 		}

@@ -167,11 +167,17 @@ func decodeStoredACI(r record) (a ACI, err error) {
 
 // Take returns the ACIs that wait for an owner, in the order of arrival, and marks them retrieved.
 func (s *Store) Take(ctx context.Context, owner string) ([]ACI, error) {
+	return s.take(ctx, owner, "")
+}
+
+// take is Take of those that a further condition chooses.
+func (s *Store) take(ctx context.Context, owner, and string, args ...any) ([]ACI, error) {
 	now := time.Now().UTC()
+	args = append([]any{nanos.Of(now), owner}, args...)
 	var taken []ACI
 	err := s.write(ctx, allACIs, "take ACIs of "+owner, func(tx *sql.Tx) error {
 		taken = nil
-		waiting, err := tx.QueryContext(ctx, "UPDATE aci SET retrieved = ? WHERE owner = ? AND retrieved = 0 RETURNING xml, seq", nanos.Of(now), owner)
+		waiting, err := tx.QueryContext(ctx, "UPDATE aci SET retrieved = ? WHERE owner = ? AND retrieved = 0"+and+" RETURNING xml, seq", args...)
 		if err != nil {
 			return err
 		}

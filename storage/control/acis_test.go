@@ -106,6 +106,28 @@ func TestTakeGivesEachOwnerTheirsOnce(t *testing.T) {
 	}
 }
 
+// Who takes so many at a time gets what waits in its order, each once, and hears whether more waits.
+func TestTakingSomeAtATime(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	putACIs(t, s, aci(1), aci(2), aci(3), aci(4), aci(5))
+	for _, c := range []struct {
+		owner string
+		most  int
+		want  []int64
+		more  bool
+	}{
+		{"eleni", 2, []int64{1, 2}, true}, {"andreas", 1, []int64{3}, false}, {"eleni", 1, []int64{4}, true}, {"stranger", 5, nil, false},
+		{"eleni", 5, []int64{5}, false}, {"eleni", 5, nil, false},
+	} {
+		taken, more, err := s.Of(c.owner).Take(t.Context(), c.most)
+		ok(t, err)
+		if got := numbers(taken); !slices.Equal(got, c.want) || more != c.more {
+			t.Errorf("%s took %v, more %t, want %v, %t", c.owner, got, more, c.want, c.more)
+		}
+	}
+}
+
 func TestFiltersCombine(t *testing.T) {
 	t.Parallel()
 	s := open(t)

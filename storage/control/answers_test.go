@@ -102,6 +102,12 @@ func writings(t *testing.T) []writing {
 		{"Take", taking},
 		{"PutACIs", telling(of("eleni", "three"))},
 		{"Take", taking},
+		{"PutACIs", telling(of("eleni", "some"), of("eleni", "more"))},
+		{"Take", func(ctx context.Context, s *control.Store) (any, error) {
+			taken, more, err := s.Of("eleni").Take(ctx, 1)
+			return fmt.Sprint(numbers(taken), more), err
+		}},
+		{"Take", taking},
 		{"SetQuota", only(func(ctx context.Context, s *control.Store) error { return s.SetQuota(ctx, "eleni", 7) })},
 		{"SetBudget", only(func(ctx context.Context, s *control.Store) error {
 			return s.SetBudget(ctx, "eleni", &control.Budget{Alerts: 3})

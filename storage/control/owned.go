@@ -57,6 +57,15 @@ func (o Owned) ACIs(ctx context.Context) iter.Seq2[ACI, error] {
 	return documents(ctx, o.store, "read ACIs of "+o.owner, aciTable, c, decodeStoredACI)
 }
 
+// Take is [Store.Take] of so many of the owner's at most, and reports whether more wait.
+func (o Owned) Take(ctx context.Context, most int) (taken []ACI, more bool, err error) {
+	taken, err = o.store.take(ctx, o.owner, " AND seq IN (SELECT seq FROM aci WHERE owner = ? AND retrieved = 0 ORDER BY seq LIMIT ?)", o.owner, most)
+	if err == nil && len(taken) == most {
+		err = o.store.readRow(ctx, "count what waits for "+o.owner, "SELECT EXISTS (SELECT 1 FROM aci WHERE owner = ? AND retrieved = 0)", []any{o.owner}, &more)
+	}
+	return taken, more, err
+}
+
 // InboxItem is an ACI in an inbox.
 type InboxItem struct {
 	ACI

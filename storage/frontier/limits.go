@@ -145,3 +145,6 @@ func (q *Queue) still(url string) (Reason, *scope.Rule) {
 	}
 	return why, by
 }
+
+// CrawlURLs returns how many URLs a crawl comes to at most; 0 or less: there is no limit.
+func (q *Queue) CrawlURLs() int { return q.opt.CrawlURLs }

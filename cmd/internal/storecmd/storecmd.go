@@ -32,6 +32,9 @@ func New(args []string) *cobra.Command {
 	root := newRoot(globals)
 	root.SetArgs(args)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if isMCPServer(c) {
+			return nil
+		}
 		path := remote.Path
 		if asksParts(c, globals) {
 			if !isSearch(c) {
@@ -77,7 +80,7 @@ func newRoot(globals *cli.Globals) *cobra.Command {
 	globals.Notes = func() io.Writer { return cli.Prose(root.ErrOrStderr()) }
 	root.AddCommand(
 		newURD(globals), newACI(globals), newOwner(globals), newSecret(globals), newCache(globals),
-		newAccount(globals), newOutbox(globals),
+		newAccount(globals), newOutbox(globals), newMCP(globals),
 		newSearch(globals), newQuads(globals), newExplain(globals), newRematch(globals), newWhy(globals),
 		newFrontier(globals), newScope(globals), newDLQ(globals), newGC(globals),
 		newFsck(globals), newBackup(globals), newRestore(globals), newControl(globals), newCluster(globals),
