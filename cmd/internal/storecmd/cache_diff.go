@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/formats"
+	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/stages/keywordfilter/textdiff"
@@ -21,6 +23,7 @@ import (
 type diffFlags struct {
 	secret           string
 	raw, words, json bool
+	main             bool
 	context          int
 }
 
@@ -61,6 +64,7 @@ there is no such version.`,
 	withSecret(c, &flags.secret)
 	f := c.Flags()
 	f.BoolVar(&flags.raw, "raw", false, "compare the bodies as they were received, instead of their texts")
+	f.BoolVar(&flags.main, "main", false, "compare the main parts of pages: without navigation, share buttons, related links, comments")
 	f.BoolVar(&flags.words, "words", false, "mark single words: [-removed-]{+added+}")
 	f.BoolVar(&flags.json, "json", false, "write one JSON object")
 	f.IntVar(&flags.context, "context", 3, "how many equal lines are shown around a change")
@@ -83,6 +87,9 @@ func diffArguments(args []string) (url string, numbers [2]int, err error) {
 func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbers [2]int) error {
 	if f.context < 0 {
 		return cli.Wrongf("--context %d: it is 0 or more", f.context)
+	}
+	if f.main && f.raw {
+		return cli.Wrongf("--main is of what a reader sees, and --raw is not: give one of them")
 	}
 	d, err := f.compare(store, url, numbers)
 	if err != nil {
@@ -174,5 +181,24 @@ func (f diffFlags) linesOf(store *objects.Store, v objects.Version) (lines []str
 	if err != nil {
 		return nil, nil, "", 0, err
 	}
-	return textdiff.Lines(r.Text), r.Text, r.MediaType, extract.KindOf(r.MediaType, body, r.Text), nil
+	kind = extract.KindOf(r.MediaType, body, r.Text)
+	if f.main {
+		if r.Text, err = mainOf(selection.Open(v.URL, body, r.MediaType, r.Charset, r.Text)); err != nil {
+			return nil, nil, "", 0, err
+		}
+	}
+	return textdiff.Lines(r.Text), r.Text, r.MediaType, kind, nil
+}
+
+// mainOf returns the text of the main part of a document; of one that has none all of it.
+func mainOf(d *selection.Document) (*webrace.Text, error) {
+	main, err := selection.Compile([]selection.Rule{{Language: selection.Named, Text: "main"}})
+	if err != nil {
+		return nil, err
+	}
+	part, err := main.Apply(context.Background(), d, selection.NewBudget())
+	if err != nil {
+		return nil, err
+	}
+	return part.Text, nil
 }
