@@ -28,8 +28,8 @@ type extractor struct {
 // pageOf is the size of a page that CPU times are told for.
 const pageOf = 70_000
 
-// benchArticles finds the main part of pages in which a person has marked it. Each contestant begins with the bytes of a
-// page, in UTF-8.
+// benchArticles finds the main part of pages in which a person has marked it. Each contestant begins with the bytes of
+// a page, in UTF-8.
 func benchArticles(b *bench) error {
 	pages, err := articletest.Load(articlesDir())
 	if err != nil {

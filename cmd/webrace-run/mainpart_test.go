@@ -8,8 +8,8 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// Who selects the main part of a page is told of what changes there, and of nothing beside it; nor does cache diff --main
-// show that.
+// Who selects the main part of a page is told of what changes there, and of nothing beside it; nor does cache diff
+// --main show that.
 func TestTheMainPartAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -12,11 +12,14 @@ import (
 	"github.com/webrace/webrace/internal/htmltree"
 )
 
-// Article is what a page is about. What the page does not state is empty.
+// Article is what a page is about. What the page does not state is empty. Strings are of one line of UTF-8, without
+// control and format characters; title, site and each of at most ten authors have at most 300 characters, an address
+// 2,000 bytes.
 type Article struct {
-	Title, Author, Site, Language string
-	Published                     string // a date, or a date and time with zone (RFC 3339)
-	Image                         string // absolute URL of the lead image
+	Title, Author, Site string
+	Language            string // a tag of BCP 47; guessed if it is not stated, and clear
+	Published           string // a date, or a date and time with zone (RFC 3339)
+	Image               string // absolute URL of the lead image
 
 	// Main are the elements that hold the main part, in document order, none within another. It is nil if the page has
 	// none (a list, a form, an app), and then all of it counts.
@@ -25,7 +28,8 @@ type Article struct {
 	without map[*html.Node]struct{}
 }
 
-// Find returns what the page is about whose tree htmltree.Parse made, fetched from an absolute URL.
+// Find returns what the page is about whose tree [htmltree.Parse] made, fetched from an absolute URL; it is never nil.
+// Time and memory are in proportion to the tree, which is not changed.
 func Find(root *html.Node, pageURL string) *Article {
 	from, err := url.Parse(pageURL)
 	if err != nil {

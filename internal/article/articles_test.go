@@ -18,8 +18,8 @@ const (
 	leastPrecision = 0.95
 )
 
-// TestArticles finds the main part of news and of entries of blogs in which a person has marked it. The rules were made
-// with an eye on the first half of the pages alone: the second half tells how good they are for pages that nobody looked at.
+// TestArticles finds the main part of news and of entries of blogs in which a person has marked it. While the rules
+// were made, what was wrong in pages of the first half alone was looked at; of the second, the sums were known.
 func TestArticles(t *testing.T) {
 	t.Parallel()
 	pages, err := articletest.Load(testutil.Shared(t, "articles"))

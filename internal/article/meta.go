@@ -11,14 +11,16 @@ import (
 
 // What a page states of itself, by the source that is believed first:
 //
-//  1. JSON-LD of schema.org (an article of any kind; then any other thing with the same properties, as a WebPage)
-//  2. OpenGraph: og:title, og:site_name, og:image, article:published_time, article:author
-//  3. meta elements of Dublin Core, Highwire Press and others; link rel="image_src"; the language of the element html
-//  4. microdata: itemprop headline, author, datePublished, dateCreated
-//  5. elements: h1 and title; rel="author"; the first time in the main part, else the first of the page; its first image
-//  6. the address: a day in its path; the words of the text: their language
+//  1. JSON-LD of schema.org: an article of any kind
+//  2. the same of a page
+//  3. OpenGraph: og:title, og:site_name, og:image, article:published_time, article:author
+//  4. meta elements of Dublin Core, Highwire Press and others; link rel="image_src"; the attribute lang of html
+//  5. microdata: itemprop headline, author, datePublished, dateCreated
+//  6. rel="author"
+//  7. what comes first: a time, what is called a date or an author; h1 and title; the first image of the main part
+//  8. a day in the path of the address; the language of which the words of the main part are
 //
-// Language goes by 3, then 1 and 2, for what is in them is often of a template, and by 6 last.
+// Of languages, those of OpenGraph and JSON-LD are believed after 4, for a template often states them.
 
 // field is a property of an Article.
 type field uint8

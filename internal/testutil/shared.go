@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Shared returns a folder of data that is too large, or not ours, to be a part of the repository, as "articles": the one
-// that the variable WEBRACE_ARTICLES names, else shared/articles beside the repository. Without it the test is skipped.
+// Shared returns a folder of data that are too large for the repository, or not ours, as "articles": the one that the
+// variable WEBRACE_ARTICLES names, else shared/articles beside the repository. Without it the test is skipped.
 func Shared(t testing.TB, name string) (dir string) {
 	t.Helper()
 	variable := "WEBRACE_" + strings.ToUpper(name)

@@ -11,8 +11,8 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// W3CSuite returns a folder of the W3C's test suites, as "rdf-tests/rdf/rdf11/rdf-turtle", which are shared data of that
-// name. Without it the test is skipped.
+// W3CSuite returns a folder of the W3C's test suites, as "rdf-tests/rdf/rdf11/rdf-turtle": of the shared data "w3c".
+// Without it the test is skipped.
 func W3CSuite(t testing.TB, path string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(Shared(t, "w3c"), filepath.FromSlash(path))

@@ -1,5 +1,5 @@
-// Package articletest has pages of news and blogs with the text of their articles, as a person marked it, and says how
-// far what was found is what was meant. The pages are half of the article extraction benchmark of Scrapinghub (now Zyte).
+// Package articletest has pages of news and blogs with the text of their articles, as a person marked it, and tells how
+// far what was found is what was meant. The pages are half of Zyte's article extraction benchmark (once Scrapinghub's).
 package articletest
 
 import (
