@@ -30,6 +30,7 @@ var benchmarks = map[string]benchmark{
 	"portal":     benchPortal,
 	"reading":    benchReading,
 	"crawl":      benchCrawl,
+	"markdown":   benchMarkdown,
 	"search":     benchSearch,
 	"semantic":   benchSemantic,
 	"storage":    benchStorage,

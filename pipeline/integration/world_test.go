@@ -132,7 +132,7 @@ func (w *world) open(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.resources = new(pipeline.Resources)
-	pipeline.Provide(w.resources, pipeline.StatesInMemory())
+	pipeline.Provide[pipeline.OpenStates](w.resources, func() (pipeline.States, error) { return dir.States() })
 	pipeline.Provide(w.resources, dir)
 	pipeline.Provide(w.resources, print.Output{Writer: io.Discard})
 	pipeline.Provide[credentials.Open](w.resources, func() (credentials.Source, error) { return dir.Control() })
