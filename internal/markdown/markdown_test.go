@@ -75,23 +75,21 @@ func TestRoundTripOfRealPages(t *testing.T) {
 func realPages(tb testing.TB) (pages []string) {
 	tb.Helper()
 	seen := make(map[string]int)
-	for _, dir := range []string{"/usr/share/doc", "/usr/share/nodejs"} {
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return fs.SkipDir
-			}
-			name := strings.TrimSuffix(path, ".gz")
-			if d.Type().IsRegular() && (strings.HasSuffix(name, ".html") || strings.HasSuffix(name, ".htm")) {
-				of := strings.Join(strings.Split(path, "/")[:5], "/")
-				if seen[of]++; seen[of] < 50 || seen[of]%3 == 0 {
-					pages = append(pages, path)
-				}
-			}
-			return nil
-		})
+	err := filepath.WalkDir("/usr/share/doc", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			tb.Fatal(err)
+			return fs.SkipDir
 		}
+		name := strings.TrimSuffix(path, ".gz")
+		if d.Type().IsRegular() && (strings.HasSuffix(name, ".html") || strings.HasSuffix(name, ".htm")) {
+			of := strings.Split(path, "/")[4]
+			if seen[of]++; seen[of] < 50 || seen[of]%3 == 0 {
+				pages = append(pages, path)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
 	}
 	return pages
 }

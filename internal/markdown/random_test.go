@@ -118,7 +118,7 @@ func randomPage(r *rand.Rand) []byte {
 
 func TestRoundTripOfRandomPages(t *testing.T) {
 	t.Parallel()
-	pages := 40_000
+	pages := 20_000
 	if testing.Short() {
 		pages /= 10
 	}

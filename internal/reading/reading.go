@@ -76,7 +76,9 @@ func Of(ctx context.Context, d *webrace.Document, o Options) (*Page, error) {
 	p.IsPage = true
 	p.Title, p.Author, p.Site = cmp.Or(a.Title, d.Title), a.Author, a.Site
 	p.Language, p.Published, p.Image = cmp.Or(a.Language, d.Language), a.Published, a.Image
-	nodes, to := []*html.Node{root}, markdown.Options{Base: markdown.BaseOf(root, at)}
+	nodes, to := []*html.Node{root}, markdown.Options{Base: markdown.BaseOf(root, at), Without: func(n *html.Node) bool {
+		return d.Rendered && n.Data == "noscript" // by a browser that runs scripts
+	}}
 	switch {
 	case o.Select != nil:
 		nodes, err = selection.Nodes(ctx, root, o.Select)

@@ -180,3 +180,31 @@ func TestAListLinksToItsFiles(t *testing.T) {
 		t.Error("not in the order of URLs")
 	}
 }
+
+func TestDocumentsOfAllKinds(t *testing.T) {
+	t.Parallel()
+	text := &webrace.Text{Bytes: []byte("A *title*\n<b>"), Blocks: []webrace.Block{{Start: 0, End: 9, Field: webrace.FieldTitle}, {Start: 10, End: 13}}}
+	for _, c := range []struct{ mediaType, charset, body, want string }{
+		{"text/html", "", "<h1>a</h1><p>b", "# a\n\nb\n"},
+		{"text/html", "iso-8859-7", "<p>\xe1", "α\n"},
+		{"application/xhtml+xml", "", `<html xmlns="http://www.w3.org/1999/xhtml"><body><h1>a</h1><script/><p>b</p></body></html>`, "# a\n\nb\n"},
+		{"text/markdown", "", "# a\n\nb <script>c</script> [d](javascript:e) [f](/g)\n", "# a\n\nb d [f](https://a.example/g)\n"},
+		{"application/pdf", "", "%PDF", "# A \\*title\\*\n\n&lt;b>\n"},
+		{"text/plain", "", "x", "# A \\*title\\*\n\n&lt;b>\n"},
+	} {
+		d := &webrace.Document{URL: "https://a.example/b", MediaType: c.mediaType, Charset: c.charset, Body: []byte(c.body), Text: text}
+		got, err := Of(t.Context(), d, Options{All: true})
+		if err != nil || string(got.Markdown) != c.want {
+			t.Errorf("%s: %+v, %v, want %q", c.mediaType, got, err, c.want)
+		}
+	}
+	for rendered, want := range map[bool]string{false: "a b\n", true: "a\n"} {
+		d := &webrace.Document{MediaType: "text/html", Body: []byte("a <noscript>b</noscript>"), Rendered: rendered}
+		if got, err := Of(t.Context(), d, Options{All: true}); err != nil || string(got.Markdown) != want {
+			t.Errorf("rendered %t: %+v, %v, want %q", rendered, got, err, want)
+		}
+	}
+	if got, err := Of(t.Context(), &webrace.Document{MediaType: "image/png"}, Options{}); err != nil || len(got.Markdown) > 0 {
+		t.Errorf("of a document without text: %q, %v", got.Markdown, err)
+	}
+}
