@@ -25,8 +25,8 @@ import (
 	_ "github.com/webrace/webrace/stages/all"
 )
 
-// markdownLimit is how much of a rival's CPU a page may cost as Markdown, chunksLimit how many pieces of a page of fifty
-// paragraphs may change with one.
+// markdownLimit is how much of a rival's CPU a page may cost as Markdown, chunksLimit how many pieces of a page of
+// fifty paragraphs may change with one.
 const (
 	markdownLimit = 1
 	chunksLimit   = 2

@@ -11,8 +11,8 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 )
 
-// TestHostile writes pages that try to get into Markdown what must not be there, or to make it something else: each has
-// the words and links of the page, and is what stands here, if that is given.
+// TestHostile writes pages that try to get into Markdown what must not be there, or to make it something else: each
+// has the words and links of the page, and is what stands here, if that is given.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	r := strings.Repeat
@@ -134,8 +134,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestHostileSizes writes pages of 256 KiB of one construct: Markdown is not much longer than the page, where lines name
-// all that they are within, addresses are made absolute and tables are filled up.
+// TestHostileSizes writes pages of 256 KiB of one construct: Markdown is not much longer than the page, where lines
+// name all that they are within, addresses are made absolute and tables are filled up.
 func TestHostileSizes(t *testing.T) {
 	t.Parallel()
 	base := "https://example.org/" + strings.Repeat("d", 200) + "/"

@@ -166,7 +166,8 @@ func (w *writer) word(s string) {
 	w.add(run{marks: w.marks, code: w.code, start: int32(start), end: int32(len(w.buffer))})
 }
 
-// parts reports whether the text of another link than that of the last run is another word, as package htmltext has it.
+// parts reports whether the text of another link than that of the last run is another word, as package htmltext has
+// it.
 func (w *writer) parts(last *run, s string) bool {
 	before, after := last.marks.link(), w.marks.link()
 	if before == "" || after == "" || before == after || last.kind != textRun {

@@ -8,9 +8,9 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
-// resolver makes the addresses of links absolute. Those that it returns have no character that ends a link in Markdown,
-// or says anything there, but for parentheses, vertical bars, backslashes and ampersands, which are escaped as they are
-// written.
+// resolver makes the addresses of links absolute. Those that it returns have no character that ends a link in
+// Markdown, or means anything there, but for parentheses, vertical bars, backslashes and ampersands, which are
+// escaped as they are written.
 type resolver struct {
 	base        *urlnorm.Base // nil if there is none
 	last, found string        // the address that was resolved last, and what it means

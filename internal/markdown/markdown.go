@@ -1,15 +1,16 @@
 // Package markdown writes pages and other documents as Markdown: CommonMark with the tables and the strikethrough of
 // GitHub. It guarantees, of any page, whatever that does to prevent it:
 //
-//   - who renders it reads the words of the page that a reader sees, in their order, and finds its links, absolute, and
-//     no others. What of the text looks like markup is escaped; it is so by the rules of GitHub, so that an address in
-//     the text becomes no link;
-//   - it holds no HTML, but for <br> in the cells of tables; no link to a script or to data in an address; no control
-//     character, and none that changes the direction of what follows, or that no reader sees though a program reads it;
+//   - who renders it reads the words of the page that a reader sees, in their order, and finds its links,
+//     absolute, and no others. What of the text looks like markup is escaped; it is so by the rules of GitHub, so
+//     that an address in the text becomes no link;
+//   - it holds no HTML, but for <br> in the cells of tables; no link to a script or to data in an address; no
+//     control character, and none that changes the direction of what follows, or that no reader sees though a
+//     program reads it;
 //   - it takes time and memory in proportion to the page, and is no longer than [MaxOutput].
 //
-// What is left out: what the page does not show, by the rules of package htmltext; links in blocks of code, and links
-// to a heading within that heading, which have no words but a sign ("¶", "#").
+// What is left out: what the page does not show, by the rules of package htmltext; links in blocks of code, and
+// links to a heading within that heading, which have no words but a sign ("¶", "#").
 package markdown
 
 import (
@@ -34,8 +35,8 @@ type Options struct {
 	Without func(*html.Node) bool // reports whether an element is to be left out; nil for none
 }
 
-// Append appends the Markdown of parts of a page to dst, or that of all of it, if it is given the root of its tree. What
-// it appends is empty, or ends with a line feed.
+// Append appends the Markdown of parts of a page to dst, or that of all of it, if it is given the root of its tree.
+// What it appends is empty, or ends with a line feed.
 func Append(dst []byte, nodes []*html.Node, o Options) []byte {
 	w := &writer{dst: dst, start: len(dst), without: o.Without}
 	if base, err := urlnorm.NewBase(o.Base); err == nil {
@@ -48,8 +49,8 @@ func Append(dst []byte, nodes []*html.Node, o Options) []byte {
 	return w.dst
 }
 
-// writer writes the blocks of a page one after the other. The running text of a block is collected first, as runs: what
-// can be marked depends on what is around it.
+// writer writes the blocks of a page one after the other. The running text of a block is collected first, as runs:
+// what can be marked depends on what is around it.
 type writer struct {
 	dst       []byte
 	start     int // where in dst the document begins
@@ -87,7 +88,8 @@ type container struct {
 // full reports whether no more is to be written.
 func (w *writer) full() bool { return len(w.dst)-w.start >= MaxOutput }
 
-// begin begins a block: with a blank line, unless it follows another tightly, and what its containers begin lines with.
+// begin begins a block: with a blank line, unless it follows another tightly, and what its containers begin lines
+// with.
 func (w *writer) begin() {
 	if !w.tight && len(w.dst) > w.start {
 		w.linePrefix(true)

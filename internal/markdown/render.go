@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Marks of running text are written only where they are read as such. By CommonMark (section 6.2) "**" begins a mark if
-// it is left-flanking, and ends one if it is right-flanking, which depends on the characters beside it: foo**"bar"**baz
-// marks nothing. "_" does so only beside words, and is what marks emphasis here: so that marks of one character never
-// touch. Where a mark would be none, it is left out.
+// Marks of running text are written only where they are read as such. By CommonMark (section 6.2) "**" begins a mark
+// if it is left-flanking, and ends one if it is right-flanking, which depends on the characters beside it:
+// foo**"bar"**baz marks nothing. "_" does so only beside words, and is what marks emphasis here: so that marks of
+// one character never touch. Where a mark would be none, it is left out.
 
 // openMark is a mark that has begun.
 type openMark struct {
@@ -68,8 +68,9 @@ func (r *renderer) run(n *run) {
 	}
 }
 
-// isCode reports whether code can be written as such: not where its backticks would be those of the code in front, where
-// it would make a link the definition of one, nor where it is part of what GitHub takes for an address of mail.
+// isCode reports whether code can be written as such: not where its backticks would be those of the code in front,
+// where it would make a link the definition of one, nor where it is part of what GitHub takes for an address of
+// mail.
 func (r *renderer) isCode(n *run) bool {
 	text := r.buffer[n.start:n.end]
 	switch {

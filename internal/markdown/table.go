@@ -126,8 +126,8 @@ func (s *shape) row(n *html.Node) {
 	}
 }
 
-// within looks for what cannot stand in a cell. What is behind the first table within is left to that, so that a page is
-// looked at once, however many of its tables are within one another.
+// within looks for what cannot stand in a cell. What is behind the first table within is left to that, so that a
+// page is looked at once, however many of its tables are within one another.
 func (s *shape) within(n *html.Node) {
 	if s.w.depth >= maxDepth {
 		return

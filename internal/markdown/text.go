@@ -7,10 +7,10 @@ import (
 )
 
 // AppendText appends the Markdown of a text, which has no markup, as it is read from PDF, files of offices, tables,
-// feeds, mails, JSON and plain text. Its title is a heading of the first level, its headings are of the second, and its
-// other blocks paragraphs; rows of a table whose columns have names are those of a table, and other entries of a list
-// that is no feed, as the leaves of JSON, are items. Nothing of it is taken for markup. What it appends is empty, or
-// ends with a line feed.
+// feeds, mails, JSON and plain text. Its title is a heading of the first level, its headings are of the second, and
+// its other blocks paragraphs; rows of a table whose columns have names are those of a table, and other entries of a
+// list that is no feed, as the leaves of JSON, are items. Nothing of it is taken for markup. What it appends is
+// empty, or ends with a line feed.
 func AppendText(dst []byte, text *webrace.Text) []byte {
 	w := &writer{dst: dst, start: len(dst)}
 	t := textWriter{writer: w, columns: text.Columns}

@@ -73,8 +73,8 @@ func textOfBlocks(blocks []webrace.Block, texts ...string) *webrace.Text {
 	return text
 }
 
-// checkText returns what is wrong with the Markdown of a text without tables: its words are those of the blocks, and it
-// has no links.
+// checkText returns what is wrong with the Markdown of a text without tables: its words are those of the blocks, and
+// it has no links.
 func checkText(tb testing.TB, text *webrace.Text) string {
 	tb.Helper()
 	md := markdown.AppendText(nil, text)

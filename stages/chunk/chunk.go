@@ -1,6 +1,6 @@
-// Package chunk is the stage that cuts documents into pieces for a vector store: of a limited number of words, along the
-// headings of the document, each with a name that stays while the piece does. From one version of a document to the next
-// it tells which pieces are new and which are gone, so that the store is updated by what changed alone.
+// Package chunk is the stage that cuts documents into pieces for a vector store: of a limited number of words, along
+// the headings of the document, each with a name that stays while the piece does. From one version of a document to
+// the next it tells which pieces are new and which are gone, so that the store is updated by what changed alone.
 package chunk
 
 import (

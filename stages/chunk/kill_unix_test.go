@@ -21,8 +21,8 @@ import (
 	"github.com/webrace/webrace/storage"
 )
 
-// mortal is a process that cuts the versions of some documents, writes down what is told of each piece, and kills itself
-// at one of them.
+// mortal is a process that cuts the versions of some documents, writes down what is told of each piece, and kills
+// itself at one of them.
 const mortal = "WEBRACE_TEST_MORTAL"
 
 // TestMortal is that process.
@@ -95,8 +95,8 @@ func (f taking) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter
 	return nil
 }
 
-// The same command is killed again and again until it comes to the end: a store that was told all of it has the pieces of
-// the last versions, and no others.
+// The same command is killed again and again until it comes to the end: a store that was told all of it has the
+// pieces of the last versions, and no others.
 func TestKillsLoseNoPiece(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -28,9 +28,9 @@ func (p *piece) hashes() []uint64 {
 	return hashes
 }
 
-// cut cuts Markdown into pieces, and returns how many are left out. Before are the hashes of the blocks of each piece of
-// the version before: what stands unchanged in a row stays a piece. Where pieces are only put together until they are
-// full, one longer paragraph would move all borders behind it.
+// cut cuts Markdown into pieces, and returns how many are left out. Before are the hashes of the blocks of each
+// piece of the version before: what stands unchanged in a row stays a piece. Where pieces are only put together
+// until they are full, one longer paragraph would move all borders behind it.
 func cut(text string, o Options, before [][]uint64) (pieces []piece, leftOut int) {
 	limit := o.Words - o.Overlap
 	var blocks []block
@@ -172,8 +172,8 @@ func sum(counts []int) (n int) {
 	return n
 }
 
-// identify names pieces: by what they are of, what they are under, their text, and the number of those that are alike. The
-// names are UUIDs of version 8 (RFC 9562, section 5.8), which vector stores take.
+// identify names pieces: by what they are of, what they are under, their text, and the number of those that are
+// alike. The names are UUIDs of version 8 (RFC 9562, section 5.8), which vector stores take.
 func identify(document string, pieces []piece) {
 	alike := make(map[[32]byte]uint64)
 	for i := range pieces {

@@ -188,8 +188,8 @@ func fenced(begin, text, end string) string {
 	return begin + text + end
 }
 
-// withoutLongLinks returns text without the links, and images, that are of more words: with their texts alone. A part of
-// a link would be none, and its address would be taken for text.
+// withoutLongLinks returns text without the links, and images, that are of more words: with their texts alone. A
+// part of a link would be none, and its address would be taken for text.
 func withoutLongLinks(text string, most int) string {
 	var b strings.Builder
 	s, written, begin := scanner{text: text}, 0, 0
