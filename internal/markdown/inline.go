@@ -238,7 +238,7 @@ func isPermalink(n *html.Node, href string) bool {
 // image adds an image, unless it shows nothing of its own, as those that count readers.
 func (w *writer) image(n *html.Node) {
 	url := w.links.resolveImage(n)
-	if url == "" || attribute(n, "width") == "1" && attribute(n, "height") == "1" {
+	if url == "" || len(w.buffer) > MaxOutput || attribute(n, "width") == "1" && attribute(n, "height") == "1" {
 		return
 	}
 	start := len(w.buffer)

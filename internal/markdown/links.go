@@ -14,6 +14,7 @@ import (
 type resolver struct {
 	base        *urlnorm.Base // nil if there is none
 	last, found string        // the address that was resolved last, and what it means
+	made        int           // bytes of the addresses that were made absolute
 }
 
 // BaseOf returns the address against which the links of a page are resolved: what the page declares, or else its own.
@@ -46,7 +47,11 @@ func (r *resolver) resolve(href string) string {
 	if href == r.last && href != "" {
 		return r.found
 	}
+	if r.made > MaxOutput { // a long base makes every address long
+		return ""
+	}
 	r.last, r.found = href, r.absolute(strings.Trim(href, " \t\r\n\f"))
+	r.made += len(r.found)
 	return r.found
 }
 

@@ -32,6 +32,9 @@ func (w *writer) render(in context) {
 	var room [4]openMark
 	r := renderer{writer: w, context: in, open: room[:0], codeEnd: -1}
 	for i := range w.runs {
+		if w.full() {
+			break
+		}
 		r.at = i
 		r.run(&w.runs[i])
 	}
