@@ -27,9 +27,12 @@ func (w *writer) children(n *html.Node) {
 
 func (w *writer) element(n *html.Node, k kind) {
 	if k.isBlock() {
+		before := w.term
+		w.term = before || n.Data == "dt"
 		w.flush()
 		w.block(n, k)
 		w.flush()
+		w.term = before
 		return
 	}
 	switch k {

@@ -115,6 +115,7 @@ func TestHostile(t *testing.T) {
 		{"noscript", "<noscript><p>a<img src=i></noscript>b", ""},
 		{"drawing", "<svg><title>a</title><a href=x>b</a><foreignobject><p>c</p></foreignobject></svg>d", "d\n"},
 		{"ruby", "<ruby>漢<rp>(<rt>kan<rp>)</ruby>", "漢(kan)\n"},
+		{"term's own link", "<dl><dt>a<a href='#a'>¶</a><dd>b <a href='#a'>#</a></dl>", "- a\n\n  b [#](https://example.org/dir/page.html#a)\n"},
 		{"headline's own link", "<h2 id=a>a<a class=headerlink href='#a'>¶</a></h2><p><a href='#a'>¶</a>", "## a\n\n[¶](https://example.org/dir/page.html#a)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -206,7 +206,7 @@ func (w *writer) lineBreak() {
 // link adds the text of a link. What leads nowhere, or where Markdown must not lead, is text.
 func (w *writer) link(n *html.Node) {
 	href, url := attribute(n, "href"), ""
-	if w.context == inHeading && isPermalink(n, href) {
+	if (w.context == inHeading || w.term) && isPermalink(n, href) {
 		return
 	}
 	if htmltree.Value(n.Attr, "href") != nil { // without, it is a place to lead to
@@ -219,7 +219,7 @@ func (w *writer) link(n *html.Node) {
 	w.marked(w.marks.with(link, url), n)
 }
 
-// isPermalink reports whether a link in a heading is that to the heading, which generators add: a sign alone.
+// isPermalink reports whether a link in a heading or term is that to itself, which generators add: a sign alone.
 func isPermalink(n *html.Node, href string) bool {
 	if !strings.HasPrefix(href, "#") {
 		return false

@@ -10,7 +10,7 @@
 //   - it takes time and memory in proportion to the page, and is no longer than [MaxOutput].
 //
 // What is left out: what the page does not show, by the rules of package htmltext; links in blocks of code, and
-// links to a heading within that heading, which have no words but a sign ("¶", "#").
+// those of a heading, or of a term that is defined, to itself, which have no words but a sign ("¶", "#").
 package markdown
 
 import (
@@ -65,6 +65,7 @@ type writer struct {
 	lastList   listEnd
 
 	context context
+	term    bool // what is written is part of a term that is defined
 	inline
 }
 

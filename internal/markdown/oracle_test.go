@@ -100,7 +100,7 @@ func (r *reader) node(n *html.Node, inCode, inHeading bool, link string) {
 		r.text = append(r.text, ' ')
 		defer func() { r.text = append(r.text, ' ') }()
 	}
-	inCode, inHeading = inCode || codes[n.Data], inHeading || headings[n.Data]
+	inCode, inHeading = inCode || codes[n.Data], inHeading || headings[n.Data] || n.Data == "dt"
 	switch n.Data {
 	case "a":
 		href, ok := value(n, "href")
