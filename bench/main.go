@@ -30,7 +30,6 @@ var benchmarks = map[string]benchmark{
 	"portal":     benchPortal,
 	"reading":    benchReading,
 	"crawl":      benchCrawl,
-	"markdown":   benchMarkdown,
 	"search":     benchSearch,
 	"semantic":   benchSemantic,
 	"storage":    benchStorage,
@@ -78,7 +77,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "fewer rounds over less work")
 	documents := flags.Int("documents", 500_000, "fsck: check a store of so many")
-	part := flags.String("part", "", "cluster: measure annotations, changes, cpu, scale, kills, rest or search alone; agents: mail, memory or rows; reading: articles")
+	part := flags.String("part", "", "cluster: measure annotations, changes, cpu, scale, kills, rest or search alone; agents: mail, memory or rows; reading: articles, markdown, signing or output")
 	path := flags.String("json", "", "write the rows to this `file` as well")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err

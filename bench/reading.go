@@ -8,6 +8,9 @@ var readingSubjects = []struct {
 	measure benchmark
 }{
 	{"articles", benchArticles},
+	{"markdown", benchMarkdown},
+	{"signing", benchSigning},
+	{"output", benchOutput},
 }
 
 // benchReading measures what it costs to tell what a page has to say, and how well that is told.
