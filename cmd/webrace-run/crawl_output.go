@@ -142,7 +142,7 @@ func (o *crawlOutput) around(g *pipeline.Graph) (*pipeline.Graph, error) {
 		Type: "output", In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()), Workers: 1,
 		Needs: []pipeline.Part{webrace.PartText, webrace.PartLinks, webrace.PartVersion},
 	}
-	if o.tree || o.options.needsBody() {
+	if o.options.needsBody() {
 		spec.Needs = append(spec.Needs, webrace.PartBody)
 	}
 	whole := *g
@@ -194,7 +194,7 @@ func (o *crawlOutput) Process(ctx context.Context, it *pipeline.Item, _ pipeline
 	if err != nil || d.Outcome == webrace.Fresh && !o.tree {
 		return err
 	}
-	if o.tree || o.options.needsBody() {
+	if o.options.needsBody() {
 		whole := *d
 		if whole.Header, whole.Body, err = o.store.AsStored(d); err != nil {
 			return fmt.Errorf("--output %s: %w", o.path, err)

@@ -50,18 +50,46 @@ func (t *markdownTree) write(ctx context.Context, d *webrace.Document) error {
 		t.withSecret++
 		return nil
 	}
-	page, err := reading.Of(ctx, d, reading.Options{All: t.options.all})
+	name := pagepath.Of(d.URL, ".md")
+	if t.has(name, d) {
+		t.same++
+		return nil
+	}
+	whole := *d
+	var err error
+	if whole.Header, whole.Body, err = t.store.AsStored(d); err != nil {
+		return err
+	}
+	page, err := reading.Of(ctx, &whole, reading.Options{All: t.options.all})
 	if err != nil {
 		return err
 	}
 	content := append(page.AppendFrontMatter(nil, t.stored(d)), page.Markdown...)
-	changed, err := t.replace(pagepath.Of(d.URL, ".md"), content)
+	changed, err := t.replace(name, content)
 	if changed {
 		t.written++
 	} else {
 		t.same++
 	}
 	return err
+}
+
+// has reports whether a file is of the version of a document already, and has the part of it that is wanted.
+func (t *markdownTree) has(name string, d *webrace.Document) bool {
+	if d.Changed || d.Version == 0 {
+		return false
+	}
+	file, err := t.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	l, ok := reading.ReadFrontMatter(file)
+	part := reading.PartMain // a page that has none is read again: it may have been all that was wanted last time
+	if t.options.all {
+		part = reading.PartAll
+	}
+	return ok && l.Version == d.Version && l.Digest == d.Digest.String() && l.Part == part
 }
 
 // stored returns which version a document is of. It came when that was fetched, whenever it was confirmed since.
@@ -115,9 +143,8 @@ func (t *markdownTree) finish() (err error) {
 			return err
 		}
 		defer file.Close()
-		if listed, ok := reading.ReadFrontMatter(file); ok {
-			listed.Path = name
-			all = append(all, listed)
+		if matter, ok := reading.ReadFrontMatter(file); ok {
+			all = append(all, reading.Listed{Path: name, URL: matter.URL, Title: matter.Title})
 		}
 		return nil
 	})

@@ -1,7 +1,9 @@
 package reading
 
 import (
+	"bufio"
 	"encoding/json"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -66,4 +68,30 @@ func appendQuoted(dst []byte, s string) []byte {
 	}, s)
 	quoted, _ := json.Marshal(s) // which no string fails
 	return append(dst, quoted...)
+}
+
+// FrontMatter is what is known of a file by its front matter.
+type FrontMatter struct {
+	URL, Title, Part, Digest string
+	Version                  int
+}
+
+// longestFrontMatter is how many bytes of a file are looked at for its front matter.
+const longestFrontMatter = 64 << 10
+
+// ReadFrontMatter reads that of a file which begins as AppendFrontMatter writes; ok is false for any other.
+func ReadFrontMatter(file io.Reader) (m FrontMatter, ok bool) {
+	lines := bufio.NewScanner(io.LimitReader(file, longestFrontMatter))
+	lines.Buffer(make([]byte, 0, 1<<10), longestFrontMatter)
+	if !lines.Scan() || lines.Text() != "---" {
+		return m, false
+	}
+	values := map[string]any{"url": &m.URL, "title": &m.Title, "part": &m.Part, "digest": &m.Digest, "version": &m.Version}
+	for lines.Scan() && lines.Text() != "---" {
+		name, value, _ := strings.Cut(lines.Text(), ": ")
+		if to := values[name]; to != nil && json.Unmarshal([]byte(value), to) != nil {
+			return m, false
+		}
+	}
+	return m, m.URL != ""
 }

@@ -1,10 +1,7 @@
 package reading
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,28 +15,6 @@ import (
 type Listed struct {
 	Path       string // relative to the list, with slashes
 	URL, Title string
-}
-
-// longestFrontMatter is how many bytes of a file are looked at for its front matter.
-const longestFrontMatter = 64 << 10
-
-// ReadFrontMatter reads URL and title of a file that begins as AppendFrontMatter writes; ok is false for any other.
-func ReadFrontMatter(file io.Reader) (l Listed, ok bool) {
-	lines := bufio.NewScanner(io.LimitReader(file, longestFrontMatter))
-	lines.Buffer(nil, longestFrontMatter)
-	if !lines.Scan() || lines.Text() != "---" {
-		return l, false
-	}
-	for lines.Scan() && lines.Text() != "---" {
-		name, value, _ := strings.Cut(lines.Text(), ": ")
-		switch name {
-		case "url":
-			ok = json.Unmarshal([]byte(value), &l.URL) == nil
-		case "title":
-			_ = json.Unmarshal([]byte(value), &l.Title) // what is no string is no title
-		}
-	}
-	return l, ok
 }
 
 // AppendList appends a page of Markdown that links to files, by URL, below a heading for each host.
