@@ -20,8 +20,8 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
-// markdownTree writes each document to a file of its own below a folder, at a path that its URL determines, and a list of
-// all files there. A file is written when it is not there as it would be; it has its name once it is whole. Nothing
+// markdownTree writes each document to a file of its own below a folder, at a path that its URL determines, and a list
+// of all files there. A file is written when it is not there as it would be; it has its name once it is whole. Nothing
 // is removed. Whatever a site names, and whatever links there are in the folder, no file is beside it.
 type markdownTree struct {
 	root    *os.Root

@@ -18,9 +18,9 @@ import (
 
 var registered = regexp.MustCompile(`So far \[−(\d+)\] *«(\d+)»`)
 
-// TestKilledWhileAModelIsAsked kills a crawl with SIGKILL, at random moments after it has begun to ask a model of what is
-// new. In the end each alert that is answered yes was told once, with the answer to its own question, and none that is
-// answered no; and no question was answered again, but for those that were under way at a kill.
+// TestKilledWhileAModelIsAsked kills a crawl with SIGKILL, at random moments after it has begun to ask a model of what
+// is new. In the end each alert that is answered yes was told once, with the answer to its own question, and none that
+// is answered no; and no question was answered again, but for those that were under way at a kill.
 func TestKilledWhileAModelIsAsked(t *testing.T) {
 	t.Parallel()
 	w, j, rng := newWorld(t), newJudge(t), rand.New(rand.NewPCG(6, uint64(*kills)))

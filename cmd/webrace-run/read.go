@@ -139,7 +139,7 @@ func (d *triedDocument) asRead() *webrace.Document {
 	return read
 }
 
-// write writes what a document says.
+// write writes a document as Markdown.
 func (f *readFlags) write(c *cobra.Command, d *webrace.Document, notes []string) error {
 	shown, err := f.reading.Read(c.Context(), d, reading.Stored{Fetched: d.At})
 	if err != nil {

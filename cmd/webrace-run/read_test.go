@@ -255,7 +255,7 @@ func TestOutputTreeFlagsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// What a page states of its use when it is fetched counts when a server only confirms it later, and says less.
+// What a page states of its use when it is fetched counts when a server only confirms it later, and states less.
 func TestOutputKnowsTheUseOfWhatIsConfirmed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
-// asker asks for documents one after the other, as a source says. It has to be closed.
+// asker asks for documents one after the other, as a source has it. It has to be closed.
 type asker struct {
 	way     wayToAsk
 	stores  *cli.Stores // nil if no secret can be wanted

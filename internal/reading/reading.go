@@ -1,4 +1,4 @@
-// Package reading gives what a document says as Markdown, with what is known of it: of a page its main part, of other
+// Package reading gives a document as Markdown, with what is known of it: of a page its main part, of other
 // documents their text. It puts together what article, markdown and usage do, for all commands and stages that show
 // documents to people or hand them to models, so that all of them read the same.
 //
@@ -26,7 +26,7 @@ import (
 	"github.com/webrace/webrace/internal/usage"
 )
 
-// Page is what a document says.
+// Page is a document as it is read.
 type Page struct {
 	URL       string `json:"url"`
 	Title     string `json:"title,omitempty"`

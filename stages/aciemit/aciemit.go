@@ -95,7 +95,7 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, out pipe
 	return errors.Join(failures...)
 }
 
-// unasked marks an annotation as not judged: nothing before this stage has asked what its URD wants a model to be asked.
+// unasked marks an annotation as not judged: no stage before this one has asked a model what its URD wants to know.
 func unasked(aci *xmlschema.ACI) *xmlschema.ACI {
 	told := *aci
 	told.Judgement = &xmlschema.Judgement{

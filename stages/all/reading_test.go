@@ -67,8 +67,8 @@ func (s *pieceStore) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(items, ","))
 }
 
-// TestTheExampleOfPiecesForAVectorStoreRuns runs the pipeline in docs/reading.md over a page that changes: the store has
-// the pieces that the page has.
+// TestTheExampleOfPiecesForAVectorStoreRuns runs the pipeline in docs/reading.md over a page that changes: the store
+// has the pieces that the page has.
 func TestTheExampleOfPiecesForAVectorStoreRuns(t *testing.T) {
 	t.Parallel()
 	paragraphs := make([]string, 40)

@@ -13,7 +13,7 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
-// writeMarkdown writes what a stored version says, as webrace-run read does of one that it fetches.
+// writeMarkdown writes a stored version as Markdown, as webrace-run read does of one that it fetches.
 func writeMarkdown(c *cobra.Command, out io.Writer, flags *cli.ReadingFlags, v objects.Version, header http.Header, body []byte) error {
 	r, err := extract.TextContext(c.Context(), body, header, v.MediaType, v.URL)
 	if err != nil {
