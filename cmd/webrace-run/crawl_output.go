@@ -58,7 +58,7 @@ func (o *outputOptions) add(f *pflag.FlagSet) {
 	f.StringVar((*string)(&o.purpose), "for", "", "leave out documents whose owners do not allow this `USE`: "+suggest.Or(usage.Purposes))
 }
 
-// needsBody reports whether more is read of a document than what it came with.
+// needsBody reports whether what a document came with is looked at, and not what is known of it alone.
 func (o outputOptions) needsBody() bool { return o.markdown || o.purpose != "" }
 
 // documentWriter writes documents in one format. finish writes what comes last.
@@ -141,9 +141,6 @@ func (o *crawlOutput) around(g *pipeline.Graph) (*pipeline.Graph, error) {
 	spec := pipeline.Spec{
 		Type: "output", In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()), Workers: 1,
 		Needs: []pipeline.Part{webrace.PartText, webrace.PartLinks, webrace.PartVersion},
-	}
-	if o.options.needsBody() {
-		spec.Needs = append(spec.Needs, webrace.PartBody)
 	}
 	whole := *g
 	whole.Stages = append(slices.Clone(g.Stages), &pipeline.Stage{

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/lru"
 	"github.com/webrace/webrace/internal/pagepath"
 	"github.com/webrace/webrace/internal/reading"
 	"github.com/webrace/webrace/internal/wording"
@@ -25,7 +26,8 @@ import (
 // is removed. Whatever a site names, and whatever links there are in the folder, no file is beside it.
 type markdownTree struct {
 	root    *os.Root
-	name    string // of the folder, as it was given
+	folders lru.Cache[*os.Root] // within it, by their paths
+	name    string              // of the folder, as it was given
 	store   *objects.Store
 	options outputOptions
 
@@ -41,7 +43,7 @@ func newMarkdownTree(_ io.Writer, name string, dir *storage.Dir, o outputOptions
 		return nil, err
 	}
 	store, err := dir.Objects()
-	return &markdownTree{root: root, name: name, store: store, options: o}, err
+	return &markdownTree{root: root, folders: lru.New(openFolders, func(r *os.Root) { r.Close() }), name: name, store: store, options: o}, err
 }
 
 // write writes a document. What was fetched with a secret is for its owner, and not written beside what all may see.
@@ -79,7 +81,11 @@ func (t *markdownTree) has(name string, d *webrace.Document) bool {
 	if d.Changed || d.Version == 0 {
 		return false
 	}
-	file, err := t.root.Open(filepath.FromSlash(name))
+	folder, err := t.folder(path.Dir(name))
+	if err != nil {
+		return false
+	}
+	file, err := folder.Open(path.Base(name))
 	if err != nil {
 		return false
 	}
@@ -103,21 +109,41 @@ func (t *markdownTree) stored(d *webrace.Document) reading.Stored {
 
 // replace gives a file this content, and reports whether it had another.
 func (t *markdownTree) replace(name string, content []byte) (changed bool, err error) {
-	if old, err := t.root.ReadFile(filepath.FromSlash(name)); err == nil && bytes.Equal(old, content) {
-		return false, nil
-	}
-	if err := t.root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o777); err != nil {
+	folder, err := t.folder(path.Dir(name))
+	if err != nil {
 		return true, err
 	}
+	name = path.Base(name)
+	if old, err := folder.ReadFile(name); err == nil && bytes.Equal(old, content) {
+		return false, nil
+	}
 	part := partName(name)
-	err = t.root.WriteFile(part, content, 0o666)
+	err = folder.WriteFile(part, content, 0o666)
 	if err == nil {
-		err = t.root.Rename(part, name)
+		err = folder.Rename(part, name)
 	}
 	if err != nil {
-		return true, errors.Join(err, ignoreMissing(t.root.Remove(part)))
+		return true, errors.Join(err, ignoreMissing(folder.Remove(part)))
 	}
 	return true, nil
+}
+
+// openFolders is how many folders are kept open: each file of a deep one would open all that it lies in.
+const openFolders = 64
+
+// folder returns a folder of the tree, which it makes if it is not there.
+func (t *markdownTree) folder(name string) (*os.Root, error) {
+	if folder, ok := t.folders.Get(name); ok {
+		return folder, nil
+	}
+	if err := t.root.MkdirAll(filepath.FromSlash(name), 0o777); err != nil {
+		return nil, err
+	}
+	folder, err := t.root.OpenRoot(filepath.FromSlash(name))
+	if err == nil {
+		t.folders.Add(name, folder)
+	}
+	return folder, err
 }
 
 func ignoreMissing(err error) error {
@@ -132,7 +158,12 @@ const indexName = "index.md"
 
 // finish writes the list of all documents in the folder, those of earlier runs, too, by their URLs.
 func (t *markdownTree) finish() (err error) {
-	defer func() { err = errors.Join(err, t.root.Close()) }()
+	defer func() {
+		for _, name := range t.folders.Keys() {
+			t.folders.Remove(name)
+		}
+		err = errors.Join(err, t.root.Close())
+	}()
 	var all []reading.Listed
 	err = fs.WalkDir(t.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || name == indexName || !strings.HasSuffix(name, ".md") {

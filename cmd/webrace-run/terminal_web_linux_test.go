@@ -170,7 +170,7 @@ var runCommands = map[string]string{
 	"completion powershell": "x", "completion zsh": "x", "graph": "webrace", "help": "", "lint": "", "list": "", "new-stage": "A",
 	"demo": "x", // its site is built in
 	"run":  "webrace --set fetch.allow_networks=loopback --set frontier.fresh=0s", "schema": "", "stage": "transform", "stages": "fetch", "store": "aci list", "test": "",
-	"crawl": "", "tap": "", "top": "", "try": "", // called by the test
+	"crawl": "", "tap": "", "top": "", "try": "", "read": "", // called by the test
 }
 
 // TestTerminalObeysNothingOfTheWeb runs every command at a terminal over a site that has what a terminal would obey in
@@ -231,6 +231,9 @@ func TestTerminalObeysNothingOfTheWeb(t *testing.T) {
 	}
 	for _, path := range []string{"/title", "/headers", "/reason", "/coding"} {
 		at("webrace-run", append([]string{"try", "--url", site + path, "--text", "full"}, options...)...)
+		for _, as := range []string{"--all", "--json"} {
+			at("webrace-run", "read", site+path, as, "--set", "fetch.allow_networks=loopback")
+		}
 	}
 	if seen := at("webrace-store", "search", "--rebuild"); !strings.Contains(seen, "indexed") {
 		t.Errorf("the index: %s", seen)

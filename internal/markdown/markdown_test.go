@@ -51,13 +51,17 @@ func differ(what string, want, got []string) string {
 
 func TestRoundTripOfRealPages(t *testing.T) {
 	t.Parallel()
-	const atLeast = 500
+	const atLeast = 1000
 	pages := realPages(t)
 	if len(pages) < atLeast {
 		t.Skipf("%d real pages are here, of %d: install the Debian packages python3.11-doc and postgresql-doc-15", len(pages), atLeast)
 	}
-	words, links, bad := 0, 0, 0
-	for _, path := range pages {
+	words, links, bad, looked := 0, 0, 0, 0
+	for i, path := range pages {
+		if i%2 > 0 { // half of them are as good as all, and take half the time
+			continue
+		}
+		looked++
 		page := content(t, path)
 		want, md := read(t, page, address), written(t, page)
 		got := rendered(t, md)
@@ -68,7 +72,7 @@ func TestRoundTripOfRealPages(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d pages, %d words, %d links and images; %d pages differ", len(pages), words, links, bad)
+	t.Logf("%d pages, %d words, %d links and images; %d pages differ", looked, words, links, bad)
 }
 
 // realPages returns the pages of the documentation that is installed, of that of some large programs every third.

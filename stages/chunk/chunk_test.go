@@ -120,6 +120,9 @@ func TestAParagraphThatChangesChangesTwoPiecesAtMost(t *testing.T) {
 	t.Parallel()
 	for _, o := range []Options{defaults, {Words: 200, Overlap: 50}, {Words: 120, Overlap: 10}} {
 		for at := range 50 {
+			if testing.Short() && at%5 > 0 {
+				continue
+			}
 			for _, words := range []int{15, 70} {
 				paragraphs, resources := fiftyParagraphs(), states()
 				before := try(t, resources, o, document(1, article(paragraphs)))

@@ -124,7 +124,11 @@ func randomPage(r *rand.Rand) string {
 func TestPiecesOfRandomPages(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 10_000 {
+	pages := 10_000
+	if testing.Short() {
+		pages = 1000
+	}
+	for range pages {
 		page := randomPage(r)
 		o := Options{Words: 20 + r.IntN(30)}
 		o.Overlap = r.IntN(o.Words / 2)

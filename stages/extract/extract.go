@@ -14,6 +14,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/formats"
+	"github.com/webrace/webrace/internal/reading"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/recordjson"
@@ -21,7 +22,7 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Fields   map[string]string `toml:"fields" doc:"what goes into each field: css:, xpath: or jq: and a selector, @attribute, and | number, | url, | all"`
+	Fields   map[string]string `toml:"fields" doc:"what goes into each field: css:, xpath: or jq: and a selector, @attribute, and | number, | url, | all; or article: and title, author, site, language, published, image, part or markdown"`
 	Rows     string            `toml:"rows" doc:"a selector: each element that it chooses gives a record of its own, of what is in it; empty: the page gives one"`
 	Required []string          `toml:"required" doc:"fields without which there is no record"`
 }
@@ -31,13 +32,14 @@ func init() {
 		Type:    "extract",
 		Summary: "makes records of pages and of JSON, by selectors of CSS and XPath and programs of jq",
 		Doc: "`fields = { price = \"css:.price | number\", more = \"css:a.more@href | url | all\" }` takes a number out of the first element of the " +
-			"class, and all addresses that links lead to, relative to what the page declares to be its base. Of JSON, `price = \"jq:.price\"` takes the value as it is (a number with all its digits); `rows = \"jq:.items[]\"` gives a record for each. A field for which there is nothing is null, or an empty list. Every record " +
+			"class, and all addresses that links lead to, relative to what the page declares to be its base. Of JSON, `price = \"jq:.price\"` takes the value as it is (a number with all its digits); `rows = \"jq:.items[]\"` gives a record for each. `text = \"article:markdown\"` takes the main part of a page as Markdown, or all of it if it has none, and of a document of another type its text. A field for which there is nothing is null, or an empty list. Every record " +
 			"has the page's `url`. A page without a body (because it has not changed) gives none, as `without_body` counts; " +
 			"`incomplete` counts records without what is required. JSON that is broken goes to the port `errors`, or by `on_error` to the dead letters, with line and column, and is counted " +
 			"by `broken`: the values before the break give records all the same. `invalid_text` counts documents of JSON with bytes that are not UTF-8, or halves of " +
 			"surrogate pairs, in whose place a record has U+FFFD.",
 		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Needs:   []pipeline.Part{webrace.PartBody},
+		Uses:    []pipeline.Part{webrace.PartText},
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "a record"}},
 		Workers: 2,
 	}, Options{}, newStage)
@@ -127,7 +129,11 @@ func Fields(ctx context.Context, d *webrace.Document, fields map[string]string) 
 	if n, broken := search.Values(); broken != nil && n == 0 {
 		return nil, fmt.Errorf("it is no JSON: %w", broken)
 	}
-	return recordOf(parsed, d, search, selection.Found{})
+	article, err := readArticle(ctx, d, parsed)
+	if err != nil {
+		return nil, err
+	}
+	return recordOf(parsed, d, search, selection.Found{}, article)
 }
 
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
@@ -153,6 +159,10 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if isInvalid(d) {
 		s.env.Counter("invalid_text").Add(1)
 	}
+	article, err := readArticle(ctx, d, s.fields)
+	if err != nil {
+		return err
+	}
 	rows := []selection.Found{{}}
 	if s.rows != nil {
 		if rows, err = search.Find(s.rows, selection.Found{}); err != nil {
@@ -160,7 +170,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		}
 	}
 	for _, row := range rows {
-		record, err := recordOf(s.fields, d, search, row)
+		record, err := recordOf(s.fields, d, search, row, article)
 		if err != nil {
 			return err
 		}
@@ -191,9 +201,13 @@ func isInvalid(d *webrace.Document) bool {
 	return recordjson.IsInvalidText(text)
 }
 
-func recordOf(fields []field, d *webrace.Document, search *selection.Search, row selection.Found) (pipeline.Record, error) {
+func recordOf(fields []field, d *webrace.Document, search *selection.Search, row selection.Found, article *reading.Page) (pipeline.Record, error) {
 	record := pipeline.Record{urlField: d.URL}
 	for _, f := range fields {
+		if f.article != "" {
+			record[f.name] = f.ofArticle(article)
+			continue
+		}
 		value, err := f.value(d, search, row)
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", f.name, err)

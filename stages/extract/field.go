@@ -25,6 +25,7 @@ type field struct {
 	attribute string // empty: the text
 	all       bool
 	as        string // "number", "url", "text"; empty: the text, or the value of JSON
+	article   string // what of the article it is, which no selector finds; empty for others
 }
 
 var words = []string{"all", "number", "text", "url"}
@@ -34,6 +35,10 @@ func parseField(name, text string) (field, error) {
 	f := field{name: name}
 	if name == urlField {
 		return f, errors.New("every record has the page's address in a field of that name")
+	}
+	if about, isArticle := strings.CutPrefix(strings.TrimSpace(text), articlePrefix); isArticle {
+		f.article = about
+		return f, checkArticle(about)
 	}
 	for {
 		before, word, found := cutLast(text, " | ")
@@ -85,7 +90,7 @@ func cutLast(s, separator string) (before, after string, found bool) {
 func parseSelector(text string) (*selection.Finder, error) {
 	language, selector, found := strings.Cut(strings.TrimSpace(text), ":")
 	if !found || language != "css" && language != "xpath" && language != "jq" {
-		return nil, fmt.Errorf(`%q does not say in which language it is: "css:.price", "xpath://td[2]" or "jq:.price"`, text)
+		return nil, fmt.Errorf(`%q does not say in which language it is: "css:.price", "xpath://td[2]", "jq:.price" or, of a field, "article:title"`, text)
 	}
 	finder, err := selection.NewFinder(selection.Language(language), strings.TrimSpace(selector))
 	if err != nil {
