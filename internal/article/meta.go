@@ -35,7 +35,7 @@ const (
 	fields
 )
 
-// rank says how far a source is believed: 1 is believed first, 0 is no source.
+// rank tells how far a source is believed: 1 is believed first, 0 is no source.
 type rank uint8
 
 const (

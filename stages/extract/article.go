@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/suggest"
 )
 
-// articlePrefix begins a field that is found by what a page says of itself, and by what its main part is.
+// articlePrefix begins a field that is found by what a page states of itself, and by what its main part is.
 const articlePrefix = "article:"
 
 // articleParts are what such fields can be.
