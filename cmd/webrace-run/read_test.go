@@ -281,3 +281,23 @@ func TestOutputKnowsTheUseOfWhatIsConfirmed(t *testing.T) {
 	out, _ = w.crawlsTo(filepath.Join(t.TempDir(), "a.csv"), append([]string{"--for", "train-ai"}, askAll...)...)
 	mustSay(t, out, "1 document left out")
 }
+
+// The files of a pipeline, too, stay in the folder that their path names, whatever its values are.
+func TestOutputTreeOfAPipelineStaysInItsFolder(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"../{{host(url)}}/out.jsonl":       `config.toml:5:9: stage "write-file": path: "../{{host(url)}}/out.jsonl" leads out of the folder by ..`,
+		"out/{{host(url)}}/../a.jsonl":     "leads out of the folder by ..",
+		"out/{{pagepath(url)}}/text.jsonl": "an extension follows pagepath(…)",
+		"out/{{pagepath(url)}}.jsonl":      "",
+	} {
+		config := filepath.Join(t.TempDir(), "config.toml")
+		writeFile(t, config, "version = 1\n[pipeline.x]\nflow = [\"objects > write-file\"]\n[pipeline.x.stage.write-file]\npath = \""+path+"\"\n")
+		c := exec.Command("webrace-run", "lint", "--config", config)
+		c.Dir = filepath.Dir(config)
+		said, err := c.CombinedOutput()
+		if (err == nil) != (want == "") || !strings.Contains(string(said), want) {
+			t.Errorf("%s: %v, %s\nwant %q", path, err, said, want)
+		}
+	}
+}

@@ -24,8 +24,15 @@ const (
 	longestField  = 2000
 )
 
-// answer is a JSON object that meets the schema of its form.
+// answer is a JSON object that meets the schema of its form. Its numbers have all their digits ([json.Number]).
 type answer map[string]any
+
+// UnmarshalJSON reads it as it was written.
+func (a *answer) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode((*map[string]any)(a))
+}
 
 // form is what an answer has to be like.
 type form struct {
@@ -131,8 +138,8 @@ func (f *form) parse(content string) (answer, error) {
 	if err := json.Unmarshal([]byte(content), &value); err != nil {
 		return nil, errors.New("the model answers what is no JSON")
 	}
-	object, ok := value.(map[string]any)
-	if !ok {
+	var object answer
+	if _, ok := value.(map[string]any); !ok || json.Unmarshal([]byte(content), &object) != nil {
 		return nil, errors.New("the model answers what is no JSON object")
 	}
 	if err := f.resolved.Validate(value); err != nil {

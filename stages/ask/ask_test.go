@@ -270,18 +270,18 @@ func TestAFailureIsNoAnswer(t *testing.T) {
 func TestFieldsAndSummaries(t *testing.T) {
 	t.Parallel()
 	s := newServer(t,
-		writes(`{"price": 12.50, "currency": "EUR", "sizes": ["s", "m\u0007"], "left": null}`), writes(`{"price": "12"}`),
+		writes(`{"price": 12.50, "currency": "EUR", "sizes": ["s", "m\u0007"], "left": null, "sold": 12345678901234567891}`), writes(`{"price": "12"}`),
 		writes(`{"summary": "Two\n\nlines."}`))
 	o := s.quick()
 	o.Question, o.Answer, o.Attempts = "What does it cost?", fields, 1
-	o.Schema = `{"type": "object", "properties": {"price": {"type": "number"}, "currency": {"type": "string"}, "sizes": {"type": "array"}, "left": {}}, "required": ["price"]}`
+	o.Schema = `{"type": "object", "properties": {"price": {"type": "number"}, "currency": {"type": "string"}, "sizes": {"type": "array"}, "left": {}, "sold": {"type": "integer"}}, "required": ["price"]}`
 	plain := aci("a")
 	plain.Judgement, plain.Values = nil, map[string]string{"x": "y"}
 	other := aci("b")
 	other.Judgement = nil
 	r := try(t, o, nil, plain, other)
 	got := r.Out[""][0].(*xmlschema.ACI)
-	want := map[string]string{"x": "y", "ask.price": "12.5", "ask.currency": "EUR", "ask.sizes": `["s","m"]`, "ask.left": "null", "ask.model": "small:1b"}
+	want := map[string]string{"x": "y", "ask.price": "12.50", "ask.sold": "12345678901234567891", "ask.currency": "EUR", "ask.sizes": `["s","m"]`, "ask.left": "null", "ask.model": "small:1b"}
 	if !reflect.DeepEqual(got.Values, want) || got.Validate() != nil || len(plain.Values) != 1 {
 		t.Errorf("%v, %v", got.Values, got.Validate())
 	}
