@@ -189,6 +189,11 @@ const SourceField = "Webrace-Source"
 // URL when it was fetched. It is stored with the header; what a server sends by that name is left out.
 const UsageField = "Webrace-Usage"
 
+// MainField is the field of a document's header in which normalize notes that what stands beside the main part of a
+// page counts as navigation, whenever its text is read. It is stored with the header; what a server sends by that name
+// is left out.
+const MainField = "Webrace-Main"
+
 // What a document may come without. A server that confirms the stored version sends none of them, and a document
 // that is still fresh was not even asked for: the stage cache adds what is stored, where a stage behind it needs it.
 const (

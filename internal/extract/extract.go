@@ -117,9 +117,13 @@ func (r Refused) Total() int { return r.Scheme + r.Invalid + r.NoFollow + r.Page
 
 // ContentType returns the type to extract a document as: that which it was sent with, if it is one, or else the media
 // type that is known of it. A caller that extracts a document again has to ask here, or would see another text.
+// It passes on what [webrace.MainField] of the header states.
 func ContentType(header http.Header, mediaType string) string {
 	if sent := header.Get("Content-Type"); mediatype.Of(sent) != "" {
-		return sent
+		mediaType = sent
+	}
+	if header[webrace.MainField] != nil && mediatype.Of(mediaType) != "" {
+		mediaType += mainParameter
 	}
 	return mediaType
 }
@@ -168,6 +172,7 @@ func read(ctx context.Context, body []byte, contentType, url string, opts Option
 	if err != nil {
 		return nil, fmt.Errorf("extract document: %w", err)
 	}
+	contentType, main := strings.CutSuffix(contentType, mainParameter)
 	if mediatype.Of(contentType) == "" {
 		contentType = http.DetectContentType(body)
 		contentType, _, _ = strings.Cut(contentType, ";") // its charset is a guess, and ours is better
@@ -233,6 +238,14 @@ func read(ctx context.Context, body []byte, contentType, url string, opts Option
 		return nil, fmt.Errorf("extract %s: %w", base, err)
 	}
 	reader(x, d.Text)
+	if main && IsPage(r.MediaType) {
+		if opts.Reserve != nil {
+			if err := opts.Reserve(treeCost * len(d.Text)); err != nil {
+				return nil, fmt.Errorf("extract %s: %w", base, err)
+			}
+		}
+		x.besideMain(d.Text)
+	}
 	return r, nil
 }
 

@@ -5,6 +5,7 @@ package normalize
 
 import (
 	"context"
+	"net/http"
 	"unsafe"
 
 	"github.com/webrace/webrace"
@@ -16,6 +17,7 @@ import (
 // Options of the stage.
 type Options struct {
 	MaxLinks   int  `toml:"max_links" doc:"the most links taken from a document; the rest is counted"`
+	Main       bool `toml:"main" doc:"what stands beside the main part of a page counts as navigation: for the relevance of alerts, their summaries, and search; adds about as much again to the work of the stage"`
 	Images     bool `toml:"images" doc:"follow the addresses of images as well"`
 	Forms      bool `toml:"forms" doc:"follow the addresses that forms are sent to as well"`
 	ObeyRobots bool `toml:"obey_robots" doc:"obey noindex and nofollow, in meta elements, X-Robots-Tag and rel"`
@@ -113,6 +115,9 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if d.Outcome != webrace.Fetched {
 		return s.again(ctx, it, d, out)
 	}
+	if s.options.Main && extract.IsPage(d.MediaType) {
+		d = withMain(d)
+	}
 	r, err := s.read(ctx, it, d)
 	if err != nil {
 		return err
@@ -140,6 +145,16 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		it.Learn(alikeness(n))
 	}
 	return out.Emit(ctx, it.With(n))
+}
+
+// withMain returns a document with the note that its main part counts, whoever reads its text.
+func withMain(d *webrace.Document) *webrace.Document {
+	noted := *d
+	if noted.Header = d.Header.Clone(); noted.Header == nil {
+		noted.Header = make(http.Header)
+	}
+	noted.Header[webrace.MainField] = []string{"1"}
+	return &noted
 }
 
 // notKept is why a visit gave no document where a page asks for noindex: otherwise who watches it would wait in vain.

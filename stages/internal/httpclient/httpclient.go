@@ -181,6 +181,7 @@ func (c *Client) exchange(ctx context.Context, giveUp func(), watch *stopwatch, 
 	a.At, a.Status, a.Header = time.Now(), response.StatusCode, response.Header
 	delete(a.Header, webrace.UndecodedField) // which tells what happened here, as the others do
 	delete(a.Header, webrace.UsageField)
+	delete(a.Header, webrace.MainField)
 	webrace.SetTruncation(a.Header, "")
 	switch a.Ignored = t.ignores(a); {
 	case contentcoding.HasDocument(a.Status) && !a.Ignored:
