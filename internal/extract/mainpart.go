@@ -41,8 +41,8 @@ func (x *extraction) besideMain(page []byte) {
 	in, out := x.blocksOf(main.Bytes()), x.blocksOf(beside.Bytes())
 	for i := range x.Text.Blocks {
 		b := &x.Text.Blocks[i]
-		text := string(x.Text.Slice(*b))
-		if b.Field != webrace.FieldTitle && (!in[text] || out[text]) {
+		text := x.Text.Slice(*b)
+		if b.Field != webrace.FieldTitle && (!in[string(text)] || out[string(text)]) {
 			b.Field = webrace.FieldNavigation
 		}
 	}
