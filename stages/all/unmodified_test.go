@@ -74,7 +74,7 @@ var unmodifiedCases = map[string]unmodifiedCase{
 	"dedupe":     passes(`key = "title"`, "duplicates"),
 	"sample":     passes("share = 1.0\n"+`key = "canonical + string(version)"`, "rest"),
 	"throttle":   passes("count = 1000\nperiod = \"1s\"\nburst = 1000\n" + `key = "body"`),
-	"ask":        passes(`url = "SINK"` + "\n" + `model = "small"`),
+	"ask":        passes(`url = "SINK"` + "\n" + `model = "small"` + "\nallow_networks = [\"loopback\"]"),
 	"batch":      ends("count = 1\n"+`key = "language"`, ""),
 	"window":     ends("count = 1\n"+`aggregate = { longest = "max len(text)", language = "max language" }`, ""),
 	"extract":    ends(`fields = { head = "css:h1", more = "css:a@href | url" }`, ""),

@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -129,10 +130,25 @@ func (o Options) Validate() error {
 	case o.Away < 0:
 		return &pipeline.OptionError{Option: "away", Err: fmt.Errorf("%v is negative; 0s asks for each item", o.Away)}
 	}
-	if _, err := netguard.New(o.AllowNetworks); err != nil {
+	guard, err := netguard.New(o.AllowNetworks)
+	if err != nil {
 		return &pipeline.OptionError{Option: "allow_networks", Err: err}
 	}
-	return nil
+	return o.admitted(guard)
+}
+
+// admitted refuses an address that stands in the URL and is not admitted: nothing would ever be asked, and all be told
+// unjudged. What a name leads to is known when it is asked.
+func (o Options) admitted(guard *netguard.Guard) error {
+	to, err := o.target()
+	if err != nil {
+		return nil // which is told before
+	}
+	addr, err := netip.ParseAddr(to.Hostname())
+	if err != nil || guard.Check(addr) == nil {
+		return nil
+	}
+	return &pipeline.OptionError{Option: "url", Err: fmt.Errorf("%s is no address of the public Internet, and allow_networks does not admit it: allow_networks = [%q] does", addr, addr)}
 }
 
 const completions = "/chat/completions"

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -125,7 +124,7 @@ func (m *model) send(request *http.Request, p *prompt) (a answer, tokens int, f 
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
 		_, _ = io.CopyN(io.Discard, reply.Body, 64<<10) // so that the connection can be used again
 		return nil, 0, &failure{
-			err: fmt.Errorf("the model's server answers with status %d", status), passing: true, away: true, retryAfter: retryAfter(reply.Header, time.Now()),
+			err: fmt.Errorf("the model's server answers with status %d", status), passing: true, away: true, retryAfter: delivery.RetryAfter(reply.Header, time.Now()),
 		}, false
 	case status != http.StatusOK:
 		text, _ := io.ReadAll(io.LimitReader(reply.Body, 64<<10))
@@ -189,19 +188,6 @@ func (m *model) unanswered(err error) *failure {
 		return &failure{err: fmt.Errorf("the model does not answer in %v", time.Duration(m.options.Timeout)), passing: true, away: true}
 	}
 	return &failure{err: errors.New("the model cannot be reached, or breaks off"), passing: true, away: true}
-}
-
-// retryAfter is how long an answer asks to be left alone, in seconds or until a date (RFC 9110, section 10.2.3); 0 if
-// it does not tell, or nothing that lies ahead.
-func retryAfter(header http.Header, now time.Time) time.Duration {
-	value := strings.TrimSpace(header.Get("Retry-After"))
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }
 
 // pause waits before the next attempt.

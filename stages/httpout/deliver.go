@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/stages/internal/netguard"
 )
 
@@ -183,7 +184,7 @@ func (s *stage) send(request *http.Request, read func(body []byte) *failure) *fa
 		if err != nil {
 			body = nil
 		}
-		return &failure{err: said(answer, body), passing: true, after: retryAfter(answer.Header, time.Now())}
+		return &failure{err: said(answer, body), passing: true, after: delivery.RetryAfter(answer.Header, time.Now())}
 	}
 	return &failure{err: said(answer, body), status: answer.StatusCode}
 }
@@ -229,17 +230,4 @@ func shown(body []byte) string {
 		return r
 	}, strings.ToValidUTF8(string(body[:min(len(body), maxShown)]), ""))
 	return strings.Join(strings.Fields(text), " ")
-}
-
-// retryAfter is how long an answer asks to be left alone, in seconds or until a date (RFC 9110, section
-// 10.2.3); 0 if it does not tell, or nothing that lies ahead.
-func retryAfter(header http.Header, now time.Time) time.Duration {
-	value := strings.TrimSpace(header.Get("Retry-After"))
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }
