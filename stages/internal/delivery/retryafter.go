@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// RetryAfter is how long an answer asks to be left alone, in seconds or until a date (RFC 9110, section 10.2.3); 0 if it
-// does not tell, or nothing that lies ahead.
+// RetryAfter is how long an answer asks to be left alone, in seconds or until a date (RFC 9110, section 10.2.3).
+// It is 0 if the answer does not tell, or tells of nothing that lies ahead.
 func RetryAfter(header http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(header.Get("Retry-After"))
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
