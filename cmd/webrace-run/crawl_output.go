@@ -9,8 +9,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,6 +23,7 @@ import (
 	"github.com/webrace/webrace/internal/usage"
 	"github.com/webrace/webrace/internal/wording"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -39,9 +42,9 @@ type crawlOutput struct {
 	file     *os.File // nil for -, and before it is open
 	out      *bufio.Writer
 	writer   documentWriter
-	reported io.Writer // where it is said what was written
-	written  int
-	withheld int // documents whose owners do not allow what they are for
+	reported io.Writer    // where it is said what was written
+	written  int          // in a file
+	withheld atomic.Int64 // documents whose owners do not allow what they are for
 }
 
 // outputOptions is what is written of documents.
@@ -142,10 +145,16 @@ func (o *crawlOutput) around(g *pipeline.Graph) (*pipeline.Graph, error) {
 		Type: "output", In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()), Workers: 1,
 		Needs: []pipeline.Part{webrace.PartText, webrace.PartLinks, webrace.PartVersion},
 	}
+	stage := &pipeline.Stage{Name: outputStage, Spec: spec, Common: pipeline.Common{Type: spec.Type, OnError: pipeline.Stop}, Make: o.stage}
+	if o.tree { // to read a page takes longer than all else that is done with it
+		stage.Common.Workers = runtime.GOMAXPROCS(0)
+		var err error
+		if stage.WorkersKey, err = expression.CompileWorkersKey("url"); err != nil {
+			return nil, err
+		}
+	}
 	whole := *g
-	whole.Stages = append(slices.Clone(g.Stages), &pipeline.Stage{
-		Name: outputStage, Spec: spec, Common: pipeline.Common{Type: spec.Type, OnError: pipeline.Stop}, Make: o.stage,
-	})
+	whole.Stages = append(slices.Clone(g.Stages), stage)
 	whole.Edges = append(slices.Clone(g.Edges), pipeline.Edge{From: g.Stages[i].Name, To: outputStage})
 	return &whole, nil
 }
@@ -201,14 +210,16 @@ func (o *crawlOutput) Process(ctx context.Context, it *pipeline.Item, _ pipeline
 	if o.options.purpose != "" {
 		stated := usage.OfBody(d.URL, d.Header, d.Body, extract.ContentType(d.Header, d.MediaType))
 		if allowed, _ := stated.Allows(o.options.purpose); !allowed {
-			o.withheld++
+			o.withheld.Add(1)
 			return nil
 		}
 	}
 	if err = errors.Join(o.writer.write(ctx, d), o.flush()); err != nil { // who reads along waits for it
 		return fmt.Errorf("--output %s: %w", o.path, err)
 	}
-	o.written++
+	if !o.tree {
+		o.written++
+	}
 	return nil
 }
 
@@ -230,8 +241,8 @@ func (o *crawlOutput) end(failed error) error {
 		err = o.writer.finish()
 	}
 	err = errors.Join(err, o.flush())
-	if o.withheld > 0 {
-		fmt.Fprintf(o.reported, "  %s left out, whose owners do not allow %s\n", wording.Count(o.withheld, "document"), o.options.purpose)
+	if n := int(o.withheld.Load()); n > 0 {
+		fmt.Fprintf(o.reported, "  %s left out, whose owners do not allow %s\n", wording.Count(n, "document"), o.options.purpose)
 	}
 	if o.tree && err == nil {
 		fmt.Fprintf(o.reported, "  %s\n", o.writer.(*markdownTree).summary())

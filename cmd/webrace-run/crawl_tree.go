@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/lru"
@@ -23,15 +24,17 @@ import (
 
 // markdownTree writes each document to a file of its own below a folder, at a path that its URL determines, and a list
 // of all files there. A file is written when it is not there as it would be; it has its name once it is whole. Nothing
-// is removed. Whatever a site names, and whatever links there are in the folder, no file is beside it.
+// is removed. Whatever a site names, and whatever links there are in the folder, no file is beside it. Several
+// documents may be written at once, each of another URL.
 type markdownTree struct {
-	root    *os.Root
-	folders lru.Cache[*os.Root] // within it, by their paths
-	name    string              // of the folder, as it was given
+	mu                        sync.Mutex // of what follows up to the counts
+	root                      *os.Root
+	folders                   lru.Cache[*os.Root] // within it, by their paths
+	written, same, withSecret int
+
+	name    string // of the folder, as it was given
 	store   *objects.Store
 	options outputOptions
-
-	written, same, withSecret int
 }
 
 func newMarkdownTree(_ io.Writer, name string, dir *storage.Dir, o outputOptions) (documentWriter, error) {
@@ -48,13 +51,8 @@ func newMarkdownTree(_ io.Writer, name string, dir *storage.Dir, o outputOptions
 
 // write writes a document. What was fetched with a secret is for its owner, and not written beside what all may see.
 func (t *markdownTree) write(ctx context.Context, d *webrace.Document) error {
-	if d.Secret != "" {
-		t.withSecret++
-		return nil
-	}
 	name := pagepath.Of(d.URL, ".md")
-	if t.has(name, d) {
-		t.same++
+	if t.leaves(name, d) {
 		return nil
 	}
 	whole := *d
@@ -67,6 +65,8 @@ func (t *markdownTree) write(ctx context.Context, d *webrace.Document) error {
 		return err
 	}
 	content := append(page.AppendFrontMatter(nil, t.stored(d)), page.Markdown...)
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	changed, err := t.replace(name, content)
 	if changed {
 		t.written++
@@ -74,6 +74,21 @@ func (t *markdownTree) write(ctx context.Context, d *webrace.Document) error {
 		t.same++
 	}
 	return err
+}
+
+// leaves counts a document of which nothing is to be written, and reports whether this is one.
+func (t *markdownTree) leaves(name string, d *webrace.Document) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case d.Secret != "":
+		t.withSecret++
+	case t.has(name, d):
+		t.same++
+	default:
+		return false
+	}
+	return true
 }
 
 // has reports whether a file is of the version of a document already, and has the part of it that is wanted.

@@ -35,7 +35,9 @@ func Find(root *html.Node, pageURL string) *Article {
 	if err != nil {
 		from = nil
 	}
-	p := newPage(root, from)
+	p := pages.Get().(*page)
+	defer p.free()
+	p.read(root, from)
 	a := &Article{}
 	p.choose(a)
 	p.describe(a)

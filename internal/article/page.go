@@ -3,6 +3,7 @@ package article
 import (
 	"net/url"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -45,14 +46,29 @@ func (s *sums) add(t sums) {
 	s.links += t.links
 }
 
-// newPage reads a tree of a page from there.
-func newPage(root *html.Node, from *url.URL) *page {
-	p := &page{elements: make([]element, 0, 1024), meta: meta{page: from}}
+// pages are spare ones, of which the room for elements is used again.
+var pages = sync.Pool{New: func() any { return &page{elements: make([]element, 0, 1024)} }}
+
+// mostSpare is the most elements that room is kept for, which take 2 MB.
+const mostSpare = 1 << 14
+
+// free lets go of all that was read.
+func (p *page) free() {
+	if cap(p.elements) > mostSpare {
+		return
+	}
+	clear(p.elements)
+	*p = page{elements: p.elements[:0]}
+	pages.Put(p)
+}
+
+// read reads a tree of a page from there.
+func (p *page) read(root *html.Node, from *url.URL) {
+	p.meta.page = from
 	p.elements = append(p.elements, element{node: root, parent: -1})
 	p.children(root, 0, 0, false)
 	p.elements[0].end = int32(len(p.elements))
 	p.sum()
-	return p
 }
 
 func (p *page) children(n *html.Node, at, block int32, inLink bool) {

@@ -39,12 +39,15 @@ type builder struct {
 	body    *html.Node
 	text    string // since the last tag that counted
 	texts   []byte // the same, if it is of several parts; else empty
-	room    []html.Node
+	room    *Room
+	free    []html.Node // of the room
 }
 
-func newBuilder() *builder {
-	root := &html.Node{Type: html.DocumentNode}
-	return &builder{root: root, open: []*html.Node{root}, counts: make(map[string]int)}
+func newBuilder(room *Room) *builder {
+	b := &builder{room: room, counts: make(map[string]int)}
+	b.root = b.node(html.DocumentNode, "")
+	b.open = []*html.Node{b.root}
+	return b
 }
 
 func (b *builder) top() *html.Node { return b.open[len(b.open)-1] }
@@ -56,15 +59,12 @@ func (b *builder) add(n *html.Node) {
 	b.top().AppendChild(n)
 }
 
-// nodeRoom is how many nodes memory is taken for at once.
-const nodeRoom = 64
-
 func (b *builder) node(kind html.NodeType, data string) *html.Node {
-	if len(b.room) == 0 {
-		b.room = make([]html.Node, nodeRoom)
+	if len(b.free) == 0 {
+		b.free = b.room.someNodes()
 	}
-	n := &b.room[0]
-	b.room = b.room[1:]
+	n := &b.free[0]
+	b.free = b.free[1:]
 	n.Type, n.Data = kind, data
 	return n
 }
@@ -141,12 +141,14 @@ func (b *builder) find(meant, stops func(name string) bool) int {
 }
 
 // Parse returns the tree of a page of HTML in UTF-8. The nodes have no DataAtom.
-func Parse(body []byte) (*html.Node, error) {
+func Parse(body []byte) (*html.Node, error) { return parse(body, new(Room)) }
+
+func parse(body []byte, room *Room) (*html.Node, error) {
 	if len(body) > MaxInput {
 		return nil, ErrTooLarge
 	}
-	b := newBuilder()
-	t := newTokens(body)
+	b := newBuilder(room)
+	t := newTokens(body, room)
 	for b.nodes <= MaxNodes {
 		switch t.next() {
 		case noToken:

@@ -46,7 +46,8 @@ type tokens struct {
 	rawElement string // the element that has begun, if its content has no tags
 	references htmltext.References
 	decoded    []byte
-	room       []html.Attribute // for those of the tags to come
+	room       *Room
+	free       []html.Attribute // of the room, for those of the tags to come
 	keys       map[string]bool  // of a tag with many
 }
 
@@ -59,7 +60,7 @@ type StartTag struct {
 // StartTags yields the start tags of a page of HTML or XHTML, of which trees do not know where they stand.
 func StartTags(page []byte, xhtml bool) iter.Seq[StartTag] {
 	return func(yield func(StartTag) bool) {
-		t := newTokens(page)
+		t := newTokens(page, new(Room))
 		t.isXML, t.cdata = true, xhtml
 		for {
 			switch t.next() {
@@ -77,9 +78,9 @@ func StartTags(page []byte, xhtml bool) iter.Seq[StartTag] {
 	}
 }
 
-func newTokens(page []byte) *tokens {
+func newTokens(page []byte, room *Room) *tokens {
 	return &tokens{
-		src: page[:len(page):len(page)], page: string(page), dirty: bytes.IndexByte(page, 0) >= 0 || bytes.IndexByte(page, '\r') >= 0,
+		room: room, src: page[:len(page):len(page)], page: string(page), dirty: bytes.IndexByte(page, 0) >= 0 || bytes.IndexByte(page, '\r') >= 0,
 	}
 }
 
@@ -235,27 +236,24 @@ func (t *tokens) tagName(i int) (end int) {
 	return end
 }
 
-const (
-	attributeRoom = 128 // attributes that memory is taken for at once
-	mostUsual     = 8   // as many as most tags have at most
-)
+const mostUsual = 8 // as many attributes as most tags have at most
 
 // readAttributes reads the attributes of a tag from i on. Of one that is given twice the first counts.
 func (t *tokens) readAttributes(i int) (next int) {
-	if cap(t.room)-len(t.room) < mostUsual {
-		t.room = make([]html.Attribute, 0, attributeRoom)
+	if cap(t.free)-len(t.free) < mostUsual {
+		t.free = t.room.someAttributes()
 	}
-	from := len(t.room)
+	from := len(t.free)
 	t.keys = nil
 	for {
 		name, value, next, selfClosing := htmltext.NextAttribute(t.src, i)
 		if name == nil {
-			t.attributes, t.selfClosing = t.room[from:len(t.room):len(t.room)], selfClosing
+			t.attributes, t.selfClosing = t.free[from:len(t.free):len(t.free)], selfClosing
 			return next
 		}
 		i = next
-		if key := t.lower(name); !t.hasKey(t.room[from:], key) {
-			t.room = append(t.room, html.Attribute{Key: key, Val: t.meant(value, inValue)})
+		if key := t.lower(name); !t.hasKey(t.free[from:], key) {
+			t.free = append(t.free, html.Attribute{Key: key, Val: t.meant(value, inValue)})
 		}
 	}
 }

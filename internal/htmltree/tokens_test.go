@@ -28,7 +28,7 @@ func (w *written) tag(format string, name string, attributes []html.Attribute) {
 }
 
 func tokensOf(page string) (w written) {
-	t := newTokens([]byte(page))
+	t := newTokens([]byte(page), new(Room))
 	for {
 		switch t.next() {
 		case noToken:

@@ -2,6 +2,7 @@ package htmltree
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/lestrrat-go/helium"
@@ -87,8 +88,18 @@ func FuzzAppendXHTML(f *testing.F) {
 		f.Add([]byte(page))
 	}
 	f.Fuzz(func(t *testing.T, page []byte) {
-		if root, err := Parse(page); err == nil {
-			wellFormed(t, root)
+		root, err := Parse(page)
+		if err != nil {
+			return
+		}
+		wellFormed(t, root)
+		room := rooms.Get().(*Room)
+		defer rooms.Put(room)
+		if again, err := room.Parse(page); err != nil || outline(again) != outline(root) {
+			t.Errorf("in a room that was used: %v", err)
 		}
 	})
 }
+
+// rooms were used for the pages before.
+var rooms = sync.Pool{New: func() any { return new(Room) }}

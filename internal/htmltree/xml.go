@@ -20,8 +20,9 @@ func parseXML(body []byte, declarations bool) (*html.Node, error) {
 	if len(body) > MaxInput {
 		return nil, ErrTooLarge
 	}
-	b := newBuilder()
-	t := newTokens(body)
+	room := new(Room)
+	b := newBuilder(room)
+	t := newTokens(body, room)
 	t.isXML, t.cdata = true, true
 	t.references.XML()
 	for b.nodes <= MaxNodes {

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"golang.org/x/net/html"
 
@@ -59,9 +60,14 @@ type Options struct {
 // Of reads a document, of which Body, MediaType, Charset, Header and Text are there. An error is that of the
 // context, or of a selection.
 func Of(ctx context.Context, d *webrace.Document, o Options) (*Page, error) {
+	room := rooms.Get().(*htmltree.Room)
+	defer func() {
+		room.Clear()
+		rooms.Put(room)
+	}()
 	at, _ := urlnorm.CutMark(d.URL)
 	p := &Page{URL: at, Title: d.Title, Language: d.Language, Part: PartAll}
-	root, err := tree(d)
+	root, err := tree(d, room)
 	p.Usage = usage.Of(at, d.Header, root)
 	if root == nil {
 		if p.Broken = err; o.Select != nil {
@@ -98,9 +104,12 @@ func Of(ctx context.Context, d *webrace.Document, o Options) (*Page, error) {
 
 var errNoPage = errors.New("it is no page")
 
+// rooms are memory for trees, none of which outlives the call that reads it.
+var rooms = sync.Pool{New: func() any { return new(htmltree.Room) }}
+
 // tree returns the elements of a document that is a page, or Markdown, which means one; nil of others. Its errors are
 // those of a body in no encoding, and of one that is too large for a tree.
-func tree(d *webrace.Document) (*html.Node, error) {
+func tree(d *webrace.Document, room *htmltree.Room) (*html.Node, error) {
 	isMarkdown := formats.Of(d.MediaType, "", nil) == formats.Markdown
 	if !isMarkdown && extract.KindOf(d.MediaType, d.Body, d.Text) != extract.Page {
 		return nil, nil
@@ -121,5 +130,5 @@ func tree(d *webrace.Document) (*html.Node, error) {
 			return root, nil
 		}
 	}
-	return htmltree.Parse(page)
+	return room.Parse(page)
 }
