@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/testutil/npm"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -34,6 +37,14 @@ type gatekeeper struct {
 	nonces  map[string]bool
 	base    string // of the last request
 	value   []byte // its signature
+	all     []signedRequest
+}
+
+// signedRequest is a request as a library reads it that verifies signatures.
+type signedRequest struct {
+	Method  string            `json:"method"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
 }
 
 // newGatekeeper knows the key of a directory, as webrace-store prints it.
@@ -62,6 +73,11 @@ func (g *gatekeeper) admits(r *http.Request) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.asked = append(g.asked, r.Host+r.URL.Path)
+	all := signedRequest{r.Method, "http://" + r.Host + r.URL.String(), map[string]string{}}
+	for name := range r.Header {
+		all.Headers[strings.ToLower(name)] = r.Header.Get(name)
+	}
+	g.all = append(g.all, all)
 	parts := signatureInput.FindStringSubmatch(r.Header.Get("Signature-Input"))
 	value, err := base64.StdEncoding.DecodeString(strings.Trim(strings.TrimPrefix(r.Header.Get("Signature"), "sig1="), ":"))
 	agent, named := strings.CutPrefix(r.Header.Get("Signature-Agent"), "sig1=")
@@ -125,6 +141,7 @@ func TestACrawlIsSigned(t *testing.T) {
 	mustBe(t, "news", w.news(), "ann /", "ann /deeper", "ann "+other.URL+"/")
 	w.triesSigned(g)
 	t.Run("openssl", func(t *testing.T) { g.askOpenSSL(t) })
+	t.Run("http-message-signatures", func(t *testing.T) { g.askLibrary(t) })
 }
 
 // triesSigned lets try ask for a page, which fetches as a pipeline does.
@@ -167,6 +184,36 @@ func (g *gatekeeper) askOpenSSL(t *testing.T) {
 	c.Dir = dir
 	if said, err := c.CombinedOutput(); err != nil || !strings.Contains(string(said), "Verified Successfully") {
 		t.Errorf("%v: %s", err, said)
+	}
+}
+
+// askLibrary has a library of others verify all requests, and none after a change.
+func (g *gatekeeper) askLibrary(t *testing.T) {
+	modules := npm.Install(t, "http-message-signatures@1.0.4")
+	script, err := os.ReadFile(filepath.Join("testdata", "signatures", "verify.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(modules, "verify.mjs"), script, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere, agent := g.all[0], g.all[0]
+	elsewhere.URL = "http://other.example/"
+	agent.Headers = maps.Clone(agent.Headers)
+	agent.Headers["signature-agent"] = `sig1="https://other.example"`
+	given, err := json.Marshal(map[string]any{
+		"jwk":      map[string]string{"kty": "OKP", "crv": "Ed25519", "kid": g.id, "x": g.x},
+		"requests": append(slices.Clone(g.all), elsewhere, agent),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("node", "verify.mjs")
+	c.Dir, c.Stdin, c.Stderr = modules, bytes.NewReader(given), os.Stderr
+	said, err := c.Output()
+	want := strings.Repeat("true\n", len(g.all)) + "false\nfalse\n"
+	if err != nil || string(said) != want || len(g.all) < 6 {
+		t.Errorf("%d requests and two that were changed: %v\n%s", len(g.all), err, said)
 	}
 }
 

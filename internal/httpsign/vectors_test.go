@@ -117,7 +117,7 @@ Signature: sig2=:jdq0SqOwHdyHr9+r5jw3iYZH6aNGKijYp/EstF4RQTQdi5N5YYKrD+mCT1HA1nZ
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if err := s.coversEnough(); err != nil {
+		if err := s.coversEnough(r.Header); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := s.verify(r, testKey(t).Public()); err != nil {

@@ -48,7 +48,7 @@ func (v *Verifier) Verify(r *http.Request) (keyID string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := s.coversEnough(); err != nil {
+	if err := s.coversEnough(r.Header); err != nil {
 		return "", err
 	}
 	keyID, err = s.text("keyid")
@@ -70,9 +70,9 @@ func (v *Verifier) Verify(r *http.Request) (keyID string, err error) {
 	return keyID, v.use(sha256.Sum256([]byte(keyID+" "+nonce)), now, expires)
 }
 
-// coversEnough checks that a signature is for this host, and for the directory that the request names: as a whole,
-// which is how older drafts have it, where the field is a string, or for a member of the dictionary.
-func (s *signature) coversEnough() error {
+// coversEnough checks that a signature is for this host, and for the directory if the request names one: as a whole,
+// or by a member of the field. A client whose key is known need not tell where it is published.
+func (s *signature) coversEnough(header http.Header) error {
 	host, directory := false, false
 	for _, c := range s.input.List {
 		_, isMember := c.Params.Get("key")
@@ -82,7 +82,7 @@ func (s *signature) coversEnough() error {
 	switch {
 	case !host:
 		return fmt.Errorf("%w: @authority", ErrUncovered)
-	case !directory:
+	case !directory && len(header[agentField]) > 0:
 		return fmt.Errorf("%w: signature-agent", ErrUncovered)
 	}
 	return nil

@@ -270,6 +270,10 @@ func TestWhatIsTheSameIsAccepted(t *testing.T) {
 			r.Header.Add(inputField, `proxy=("@method");created=1;tag="other"`)
 			r.Header.Add(signatureField, "proxy=:AAAA:")
 		},
+		"no directory named, nor covered": func(r *http.Request) {
+			r.Header.Del(agentField)
+			sign(t, r, `("@authority")`+when+rest)
+		},
 		"a further member": func(r *http.Request) { r.Header.Add(agentField, `proxy="https://proxy.example"`) },
 	} {
 		r := signed(t)
