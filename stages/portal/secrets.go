@@ -28,16 +28,40 @@ type secretsPage struct {
 // secretRow is what is told of a secret.
 type secretRow struct {
 	Name, Kind, Hosts, Changed string
-	Insecure, Unreadable       bool
-	Uses                       int // interests that use it
+	Insecure, Models           bool
+	Unreadable, Typed          bool // Typed: it can be stored anew by the form
+	Uses                       int  // interests that use it
 }
 
+// showSecrets shows the form of a new secret, of the kind in the query, or that of the secret in it, to store it anew.
 func showSecrets(v *visit, mine control.Owned) error {
-	kind := credentials.Kind(v.r.URL.Query().Get("kind"))
+	query := v.r.URL.Query()
+	kind, f := credentials.Kind(query.Get("kind")), newForm(make(url.Values))
+	if name := query.Get("secret"); name != "" {
+		stored, _, err := secretsOf(v, mine, name)
+		if err != nil {
+			return err
+		}
+		if stored == nil || !slices.Contains(credentials.Kinds(), stored.Kind) { // which cannot be typed
+			return control.ErrNotFound
+		}
+		kind, f = stored.Kind, newForm(formOf(name, stored.Bounds))
+	}
 	if !slices.Contains(credentials.Kinds(), kind) {
 		kind = credentials.Kinds()[0]
 	}
-	return v.showSecrets(http.StatusOK, mine, newForm(make(url.Values)), kind)
+	return v.showSecrets(http.StatusOK, mine, f, kind)
+}
+
+// formOf returns what a form has to hold for a secret to stay as it is, but for what is never shown.
+func formOf(name string, b credentials.Bounds) url.Values {
+	values := url.Values{"secret_name": {name}, "replaces": {name}, "hosts": {strings.Join(b.Hosts, " ")}}
+	for field, ticked := range map[string]bool{"insecure": b.Insecure, "models": b.Models} {
+		if ticked {
+			values.Set(field, "1")
+		}
+	}
+	return values
 }
 
 func (v *visit) showSecrets(status int, mine control.Owned, f *form, kind credentials.Kind) error {
@@ -64,7 +88,10 @@ func (v *visit) showSecrets(status int, mine control.Owned, f *form, kind creden
 		if s.Kind == credentials.KindSession {
 			continue // which stands beside the secret that it was given for
 		}
-		row := secretRow{s.Name, text("secrets.kind." + string(s.Kind)), strings.Join(s.Bounds.Hosts, ", "), v.moment(s.Changed), s.Bounds.Insecure, s.Unreadable, uses[s.Name]}
+		row := secretRow{
+			s.Name, text("secrets.kind." + string(s.Kind)), strings.Join(s.Bounds.Hosts, ", "), v.moment(s.Changed), s.Bounds.Insecure, s.Bounds.Models, s.Unreadable,
+			slices.Contains(credentials.Kinds(), s.Kind), uses[s.Name],
+		}
 		if s.Owner != mine.Owner() {
 			p.Granted = append(p.Granted, row)
 			continue
@@ -90,9 +117,18 @@ func setSecret(v *visit, mine control.Owned) error {
 	if !isName(name) || strings.ContainsAny(name, " \u00a0/") || len(control.SecretName(mine.Owner(), name)) > 256 {
 		f.wrong("secret_name", "secrets.wrong_name", longestOfNames)
 	}
-	if err := mayHaveMore(v, mine, f, name); err != nil {
+	replaced, count, err := secretsOf(v, mine, name)
+	switch {
+	case err != nil:
 		return err
+	case replaced == nil && count >= mostSecrets:
+		f.wrong("secret_name", "secrets.many", mostSecrets)
+	case replaced != nil && replaced.Bounds.Models && f.Value("replaces") != name: // the form did not show that it is so
+		f.values.Set("models", "1")
 	}
+	bounds := secret.Bounds()
+	bounds.Models = f.Is("models", "1")
+	secret = secret.Within(bounds)
 	if f.ok() {
 		err := mine.SetSecret(v.r.Context(), name, secret)
 		var taken *control.TakenError
@@ -108,23 +144,20 @@ func setSecret(v *visit, mine control.Owned) error {
 	return v.showSecrets(http.StatusUnprocessableEntity, mine, f, kind)
 }
 
-// mayHaveMore records in a form if a secret would be one too many.
-func mayHaveMore(v *visit, mine control.Owned, f *form, name string) error {
-	count := 0
+// secretsOf returns the secret of the person's own that they call by a name, nil for none, and how many they have.
+func secretsOf(v *visit, mine control.Owned, name string) (named *control.SecretInfo, count int, err error) {
 	for s, err := range mine.Secrets(v.r.Context()) {
 		switch {
 		case err != nil:
-			return err
+			return nil, 0, err
+		case s.Owner != mine.Owner():
+			continue
 		case s.Name == control.SecretName(mine.Owner(), name):
-			return nil // it is replaced
-		case s.Owner == mine.Owner():
-			count++
+			named = &s
 		}
+		count++
 	}
-	if count >= mostSecrets {
-		f.wrong("secret_name", "secrets.many", mostSecrets)
-	}
-	return nil
+	return named, count, nil
 }
 
 // readSecret makes a secret of what was typed, and records what is wrong with it.

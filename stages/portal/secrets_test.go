@@ -90,6 +90,55 @@ func TestWrongSecrets(t *testing.T) {
 	}
 }
 
+// A secret that lets models be shown what it gives keeps that when its owner stores it anew by its name,
+// unless the form that shows it takes that back.
+func TestASecretKeepsWhetherModelsAreShownWhatItGives(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	eleni := w.account("eleni")
+	const box, ticked = `name="models" value="1"`, `name="models" value="1" checked`
+	set := func(more ...string) {
+		t.Helper()
+		eleni.post("/secrets", append([]string{"kind", "bearer", "secret_name", "club", "value", hush, "hosts", "a.example"}, more...)...).wants(t, http.StatusSeeOther)
+	}
+	has := func(want bool) {
+		t.Helper()
+		secret, err := w.store.Secret(t.Context(), "eleni/club")
+		w.ok(err)
+		page := eleni.get("/secrets").wants(t, http.StatusOK, box)
+		again := eleni.get("/secrets?secret=club").wants(t, http.StatusOK, `name="kind" value="bearer"`, `name="replaces" value="club"`, `value="a.example"`)
+		if got := secret.Bounds().Models; got != want || strings.Contains(page.body, text("secrets.to_models")) != want || strings.Contains(again.body, ticked) != want {
+			t.Errorf("models are shown what it gives: %v, want %v", got, want)
+		}
+		if strings.Contains(page.body, ticked) || strings.Contains(again.body, hush) {
+			t.Error("the form of a new secret is ticked, or the value is shown")
+		}
+	}
+	set()
+	has(false)
+	set("models", "1")
+	has(true)
+	set()
+	has(true)
+	set("replaces", "another")
+	has(true)
+	wrong := eleni.post("/secrets", "kind", "bearer", "secret_name", "club", "value", hush, "replaces", "club").wants(t, http.StatusUnprocessableEntity, `name="replaces" value="club"`)
+	if strings.Contains(wrong.body, ticked) {
+		t.Error("what was taken back is ticked again")
+	}
+	has(true)
+	set("replaces", "club", "models", "1")
+	has(true)
+	set("replaces", "club")
+	has(false)
+
+	eleni.post("/secrets", "kind", "none", "secret_name", "kept", "models", "1").wants(t, http.StatusSeeOther)
+	if secret, err := w.store.Secret(t.Context(), "eleni/kept"); err != nil || !secret.Bounds().Models {
+		t.Errorf("of what sends nothing: %v, %v", secret.Bounds(), err)
+	}
+	w.account("costas").get("/secrets?secret=club").wants(t, http.StatusNotFound)
+}
+
 // What is another's, or the operator's, is neither shown nor changed, but for what was granted, which is listed.
 func TestSecretsOfOthers(t *testing.T) {
 	t.Parallel()
