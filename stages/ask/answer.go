@@ -128,9 +128,12 @@ func (f *form) isYesNo() bool { return f.name == yesNo }
 // fenced is JSON as models write it whose servers do not know of schemas.
 var fenced = regexp.MustCompile("(?s)^```(?:json)?\\s*\n(.*)\n```$")
 
+// thought is what models write first whose servers do not keep it apart.
+var thought = regexp.MustCompile(`(?s)^<think>.*?</think>`)
+
 // parse reads what a model wrote. The error tells its operator what is wrong with it, and quotes none of it.
 func (f *form) parse(content string) (answer, error) {
-	content = strings.TrimSpace(content)
+	content = strings.TrimSpace(thought.ReplaceAllLiteralString(strings.TrimSpace(content), ""))
 	if m := fenced.FindStringSubmatch(content); m != nil {
 		content = m[1]
 	}

@@ -11,7 +11,8 @@
 // internal/netguard refuses, and redirects are not followed.
 //
 // An item goes through process.go: subject.go finds what is to be asked of it, book.go whether that was answered
-// before and what may be spent, model.go asks, with the words of prompt.go, answer.go holds the answer to its schema.
+// before and what may be spent, model.go asks, with the words of prompt.go and the parameters that the model takes
+// (dialect.go), answer.go holds the answer to its schema.
 package ask
 
 import (

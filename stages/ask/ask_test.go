@@ -147,7 +147,7 @@ func TestASlowModelIsLeft(t *testing.T) {
 			if len(s.asked()) != 2 || j.Answer != xmlschema.AnswerNone {
 				t.Errorf("asked %d times: %+v", len(s.asked()), j)
 			}
-			mustSay(t, j.Reason, "does not answer in 50ms (asked 2 times)")
+			mustSay(t, j.Reason, "does not answer in 50ms (ask.timeout) (asked 2 times)")
 		})
 	}
 }
@@ -488,7 +488,7 @@ func FuzzReply(f *testing.F) {
 	f.Add([]byte(`{"choices":[{}],"usage":{"total_tokens":-1}}`))
 	form := yesNoForm()
 	f.Fuzz(func(t *testing.T, body []byte) {
-		p := &prompt{&question{text: "q", form: form}, nil, 100}
+		p := &prompt{question: &question{text: "q", form: form}, answerTokens: 9, tokens: 100}
 		a, tokens, failure := p.read(body)
 		if (a == nil) != (failure != nil) || tokens < 1 || tokens > mostCounted*p.tokens {
 			t.Fatalf("%v, %d tokens, %v", a, tokens, failure)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -36,6 +37,7 @@ type asked struct {
 	Messages    []struct{ Role, Content string }
 	Temperature *float64
 	MaxTokens   int `json:"max_tokens"`
+	Completion  int `json:"max_completion_tokens"`
 	Stream      bool
 	Format      struct {
 		Type   string
@@ -193,3 +195,9 @@ func mustSay(t *testing.T, text string, words ...string) {
 func repeated(text string, times int) string { return strings.Repeat(text, times) }
 
 func number(i int) string { return fmt.Sprintf("%04d", i) }
+
+func repeatedly(answer http.HandlerFunc, times int) []http.HandlerFunc {
+	return slices.Repeat([]http.HandlerFunc{answer}, times)
+}
+
+func textLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }

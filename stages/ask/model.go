@@ -30,9 +30,10 @@ type model struct {
 	client  *http.Client
 	secrets delivery.Secrets
 
-	mu    sync.Mutex
-	until time.Time // nothing is asked before
-	why   string    // it is away
+	mu      sync.Mutex
+	dialect dialect   // in which it has answered
+	until   time.Time // nothing is asked before
+	why     string    // it is away
 }
 
 func newModel(o Options, env *pipeline.Env) (*model, error) {
@@ -76,6 +77,7 @@ type failure struct {
 	passing    bool          // another attempt may have one
 	away       bool          // the server did not answer, or not now, whatever was asked
 	retryAfter time.Duration // how long it wants to be left alone; 0 if it does not say
+	wrote      string        // what the server wrote in place of an answer; for its operator alone
 }
 
 // after tells how often it was tried.
@@ -86,68 +88,91 @@ func (f *failure) after(attempts int) error {
 	return fmt.Errorf("%w (asked %d times)", f.err, attempts)
 }
 
-// try asks once, and once more if a secret was refused that is another by now. It returns what that has taken of
-// tokens, as far as it is known.
+// try asks once, and again if a secret was refused that is another by now, or a parameter that can be left out: what the
+// model took is kept for the questions that follow. It returns what that has taken of tokens, as far as it is known.
 func (m *model) try(ctx context.Context, p *prompt) (a answer, tokens int, f *failure) {
-	for again := false; ; again = true {
+	d := m.speaks()
+	for renewed := false; ; {
 		version := m.secrets.Version(m.options.Secret)
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.to.String(), bytes.NewReader(p.body))
-		if err == nil {
-			request.Header.Set("Content-Type", "application/json")
-			request.Header.Set("User-Agent", "webrace/1 (ask)")
-			err = m.identify(ctx, request.Header)
-		}
+		request, err := m.request(ctx, d.write(p))
 		if err != nil {
 			m.env.Logger.Warn("the model cannot be asked", "error", err)
 			return nil, 0, &failure{err: errors.New("the model cannot be asked: its secret is not there, or not for it"), away: true}
 		}
-		a, tokens, f, refused := m.send(request, p)
-		if !refused || again {
-			return a, tokens, f
+		a, tokens, f, status := m.send(request, p)
+		again := false
+		switch {
+		case status == http.StatusOK:
+			m.learn(d)
+		case denied(status) && !renewed:
+			again, err = m.secrets.Renew(ctx, m.options.Secret, version)
+			again, renewed = again && err == nil, true
+		case mayRefuse(status):
+			d, again = d.without(f.wrote)
 		}
-		if renewed, err := m.secrets.Renew(ctx, m.options.Secret, version); err != nil || !renewed {
+		if !again {
 			return a, tokens, f
 		}
 	}
 }
 
-// send makes one request. Refused tells that the server wants another secret.
-func (m *model) send(request *http.Request, p *prompt) (a answer, tokens int, f *failure, refused bool) {
+func denied(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+func (m *model) request(ctx context.Context, body []byte) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.to.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "webrace/1 (ask)")
+	return request, m.identify(ctx, request.Header)
+}
+
+// send makes one request. The status is that of the reply, and 0 if there is none.
+func (m *model) send(request *http.Request, p *prompt) (a answer, tokens int, f *failure, status int) {
 	reply, err := m.client.Do(request)
 	if err != nil {
-		return nil, 0, m.unanswered(err), false
+		return nil, 0, m.unanswered(err), 0
 	}
 	defer reply.Body.Close()
-	switch status := reply.StatusCode; {
-	case status >= 300 && status <= 399:
-		return nil, 0, &failure{err: fmt.Errorf("the model's server redirects (%d), which is not followed", status), away: true}, false
-	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
-		_, _ = io.CopyN(io.Discard, reply.Body, 64<<10) // so that the connection can be used again
-		return nil, 0, &failure{
-			err: fmt.Errorf("the model's server answers with status %d", status), passing: true, away: true, retryAfter: delivery.RetryAfter(reply.Header, time.Now()),
-		}, false
-	case status != http.StatusOK:
-		text, _ := io.ReadAll(io.LimitReader(reply.Body, 64<<10))
-		m.env.Logger.Warn("the model's server refuses a question", "status", status, "says", clean(string(text), longestName))
-		denied := status == http.StatusUnauthorized || status == http.StatusForbidden
-		return nil, 0, &failure{err: fmt.Errorf("the model's server refuses with status %d", status), away: denied || status == http.StatusNotFound}, denied
+	if status = reply.StatusCode; status != http.StatusOK {
+		return nil, 0, refusalOf(reply), status
 	}
 	body, err := io.ReadAll(io.LimitReader(reply.Body, mostReply+1))
 	switch {
 	case err != nil: // whatever it has computed until then
-		return nil, p.tokens, m.unanswered(err), false
+		return nil, p.tokens, m.unanswered(err), status
 	case len(body) > mostReply:
-		return nil, p.tokens, &failure{err: fmt.Errorf("the model's server answers with more than %d bytes", mostReply), passing: true}, false
+		return nil, p.tokens, &failure{err: fmt.Errorf("the model's server answers with more than %d bytes", mostReply), passing: true}, status
 	}
 	a, tokens, f = p.read(body)
-	return a, tokens, f, false
+	return a, tokens, f, status
+}
+
+// refusalOf is the failure of a request that is not answered with 200.
+func refusalOf(reply *http.Response) *failure {
+	wrote, _ := io.ReadAll(io.LimitReader(reply.Body, 64<<10)) // so that the connection can be used again, too
+	f := &failure{wrote: string(wrote)}
+	switch status := reply.StatusCode; {
+	case status >= 300 && status <= 399:
+		f.err, f.away = fmt.Errorf("the model's server redirects (%d), which is not followed", status), true
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
+		f.err, f.away, f.passing = fmt.Errorf("the model's server answers with status %d", status), true, true
+		f.retryAfter = delivery.RetryAfter(reply.Header, time.Now())
+	default:
+		f.err, f.away = fmt.Errorf("the model's server refuses with status %d", status), denied(status) || status == http.StatusNotFound
+	}
+	return f
 }
 
 // read reads a reply of the API.
 func (p *prompt) read(body []byte) (a answer, tokens int, f *failure) {
 	var r struct {
 		Choices []struct {
-			Message struct{ Content string }
+			Message      struct{ Content, Refusal string }
+			FinishReason string `json:"finish_reason"`
 		}
 		Usage struct {
 			Total int `json:"total_tokens"`
@@ -159,11 +184,17 @@ func (p *prompt) read(body []byte) (a answer, tokens int, f *failure) {
 	if tokens = r.Usage.Total; tokens <= 0 || tokens > mostCounted*p.tokens {
 		tokens = p.tokens
 	}
-	a, err := p.form.parse(r.Choices[0].Message.Content)
-	if err != nil {
-		return nil, tokens, &failure{err: err, passing: true}
+	choice := r.Choices[0]
+	a, err := p.form.parse(choice.Message.Content)
+	switch {
+	case err == nil:
+		return a, tokens, nil
+	case choice.FinishReason == "length":
+		err = fmt.Errorf("the model's answer is cut off: it is longer than %d tokens, what the model thinks included (ask.answer_tokens), or than what the model can hold", p.answerTokens)
+	case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
+		err = errors.New("the model declines to answer")
 	}
-	return a, tokens, nil
+	return nil, tokens, &failure{err: err, passing: true}
 }
 
 // mostCounted is how many times the tokens that were expected a server may count: what is beyond it is a mistake, by
@@ -185,7 +216,7 @@ func (m *model) unanswered(err error) *failure {
 	}
 	var late net.Error
 	if errors.As(err, &late) && late.Timeout() {
-		return &failure{err: fmt.Errorf("the model does not answer in %v", time.Duration(m.options.Timeout)), passing: true, away: true}
+		return &failure{err: fmt.Errorf("the model does not answer in %v (ask.timeout)", time.Duration(m.options.Timeout)), passing: true, away: true}
 	}
 	return &failure{err: errors.New("the model cannot be reached, or breaks off"), passing: true, away: true}
 }
@@ -207,6 +238,24 @@ func (m *model) pause(ctx context.Context, attempt int, wanted time.Duration) er
 	}
 }
 
+// speaks returns the dialect to ask in.
+func (m *model) speaks() dialect {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dialect
+}
+
+// learn keeps the dialect in which the model has answered.
+func (m *model) learn(d dialect) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dialect != d {
+		m.env.Logger.Info("the model is asked without parameters that it refuses", "model", m.options.Model, "host", m.to.Host,
+			"temperature", !d.noTemperature, "max_completion_tokens", d.completionTokens, "response_format", d.format != anyText)
+	}
+	m.dialect = d
+}
+
 // isAway returns an [unjudgedError] as long as nothing is to be asked, since the model did not answer.
 func (m *model) isAway() error {
 	m.mu.Lock()
@@ -219,7 +268,11 @@ func (m *model) isAway() error {
 
 // failed notes that a question was given up.
 func (m *model) failed(f *failure, attempts int) {
-	m.env.Logger.Warn("a question is not answered", "model", m.options.Model, "host", m.to.Host, "error", f.after(attempts))
+	about := []any{"model", m.options.Model, "host", m.to.Host, "error", f.after(attempts)}
+	if wrote := clean(f.wrote, longestReason); wrote != "" {
+		about = append(about, "server", wrote)
+	}
+	m.env.Logger.Warn("a question is not answered", about...)
 	if !f.away {
 		return
 	}

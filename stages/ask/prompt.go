@@ -3,7 +3,6 @@ package ask
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,8 +18,10 @@ const system = `You answer a question about a text from the web. The question is
 // prompt is a question as the API has it.
 type prompt struct {
 	*question
-	body   []byte // of the request
-	tokens int    // that it may take, answer included
+	model        string
+	messages     []message
+	answerTokens int
+	tokens       int // that it may take, answer included
 }
 
 type message struct {
@@ -28,22 +29,10 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// prompt writes the request of a question.
 func (m *model) prompt(q *question) *prompt {
-	format := map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": q.form.schema}}
 	messages := []message{{"system", system + string(q.form.schema)}, {"user", userMessage(q, mark())}}
-	body, err := json.Marshal(struct {
-		Model       string    `json:"model"`
-		Messages    []message `json:"messages"`
-		Temperature int       `json:"temperature"`
-		MaxTokens   int       `json:"max_tokens"`
-		Stream      bool      `json:"stream"`
-		Format      any       `json:"response_format"`
-	}{m.options.Model, messages, 0, m.options.AnswerTokens, false, format})
-	if err != nil {
-		panic(err) // of texts and what was read as JSON
-	}
-	return &prompt{q, body, tokensOf(len(messages[0].Content)+len(messages[1].Content)) + m.options.AnswerTokens}
+	most := m.options.AnswerTokens
+	return &prompt{q, m.options.Model, messages, most, tokensOf(len(messages[0].Content)+len(messages[1].Content)) + most}
 }
 
 // tokensOf estimates how many tokens a text of so many bytes is: more than it is of English, so that a budget holds.
