@@ -50,6 +50,7 @@ func (w *work) markMain(m marks, d *Document) {
 	if d.main.Main == nil {
 		w.budget.Spend(stepsPerHit)
 		m.choose(hit{d.root, -1})
+		w.noMain = true
 		return
 	}
 	for _, top := range d.main.Main {

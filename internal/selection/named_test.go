@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,6 +48,13 @@ func TestTheMainPartIsSelected(t *testing.T) {
 		}
 		if len(part.Unmatched) > 0 {
 			t.Errorf("%s: %v matches nothing", c.name, part.Unmatched)
+		}
+		var remarks []string
+		if c.name == "a page without one" || c.name == "XML" {
+			remarks = []string{`select part "main" takes all of the page, which has no main part`}
+		}
+		if got := part.Remarks(); !slices.Equal(got, remarks) {
+			t.Errorf("%s: remarks %q, want %q", c.name, got, remarks)
 		}
 	}
 	for _, wrong := range []Rule{{Language: Named, Text: "head"}, {Language: Named, Text: "main", Ignore: true}, {Language: Named}} {

@@ -245,6 +245,24 @@ type Part struct {
 	Pieces    []Piece       // what each of several rules that select finds, of [Selection.Look]
 	Unmet     []Rule        // those in SPARQL of which the document states what they are about, and nothing that meets them
 	Problems  []string      // where rules in SPARQL ask: which parts of a page could not be read as RDF, with line and column
+	NoMain    bool          // a rule selects the main part of a page that has none: it is all of it
+}
+
+// Remarks returns what who wrote the rules may not expect of how they fare, one sentence each.
+func (p *Part) Remarks() (remarks []string) {
+	for _, r := range p.Unmatched {
+		remarks = append(remarks, fmt.Sprintf("%s matches nothing", r))
+	}
+	for _, r := range p.Unmet {
+		remarks = append(remarks, fmt.Sprintf("%s finds what it is about, and nothing that meets it", r))
+	}
+	for _, problem := range p.Problems {
+		remarks = append(remarks, "what the page says as RDF cannot all be read: "+problem)
+	}
+	if p.NoMain && len(p.Text.Blocks) > 0 {
+		remarks = append(remarks, fmt.Sprintf("%s takes all of the page, which has no main part", Rule{Language: Named, Text: mainPart}))
+	}
+	return remarks
 }
 
 // Apply returns the part of a document that the rules select, within a budget that their owner's other rules may
@@ -289,7 +307,7 @@ func (s *Selection) Apply(ctx context.Context, d *Document, budget *Budget) (*Pa
 		cut := *text
 		cut.Cut, text = true, &cut
 	}
-	part := &Part{Text: text}
+	part := &Part{Text: text, NoMain: w.noMain}
 	if s.asks {
 		part.Problems = d.problems
 	}
@@ -318,6 +336,7 @@ type work struct {
 	matched []bool // by number of the rule
 	unmet   []bool // likewise
 	running *Rule  // the program of jq or the query that runs
+	noMain  bool   // a rule selects the main part, and there is none
 }
 
 // elements returns the text of the elements or values that the rules choose.

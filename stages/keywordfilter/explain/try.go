@@ -92,15 +92,7 @@ func (w *Score) Look(ctx context.Context, d *selection.Document) (*webrace.Text,
 		w.Remarks = []string{err.Error()}
 		return &webrace.Text{}, ctx.Err()
 	}
-	for _, rule := range part.Unmatched {
-		w.Remarks = append(w.Remarks, fmt.Sprintf("%s matches nothing", rule))
-	}
-	for _, rule := range part.Unmet {
-		w.Remarks = append(w.Remarks, fmt.Sprintf("%s finds what it is about, and nothing that meets it", rule))
-	}
-	for _, problem := range part.Problems {
-		w.Remarks = append(w.Remarks, "what the page says as RDF cannot all be read: "+problem)
-	}
+	w.Remarks = part.Remarks()
 	return part.Text, nil
 }
 

@@ -144,8 +144,7 @@ func (p *Page) unmet(ctx context.Context, i *annotate.Interest, say func(string,
 }
 
 // part returns the text of the part of the page that a URD looks at and what to call it, and prints how much of the
-// page that is, and which of the rules match nothing. A fault, if there is one, tells why nothing is looked
-// at.
+// page that is, and what is to be remarked on its rules. A fault, if there is one, tells why nothing is looked at.
 func (p *Page) part(ctx context.Context, i *annotate.Interest, say func(string, ...any)) (text *webrace.Text, name, fault string) {
 	if !i.Selects() {
 		return p.Text, "the whole page", ""
@@ -162,14 +161,8 @@ func (p *Page) part(ctx context.Context, i *annotate.Interest, say func(string, 
 	} else {
 		say("it looks at part of the page: %d of %s", len(part.Text.Blocks), wording.Count(len(p.Text.Blocks), "block"))
 	}
-	for _, r := range part.Unmatched {
-		say("  %s matches nothing", r)
-	}
-	for _, r := range part.Unmet {
-		say("  %s finds what it is about, and nothing that meets it", r)
-	}
-	for _, problem := range part.Problems {
-		say("  what it says as RDF cannot all be read: %s", problem)
+	for _, remark := range part.Remarks() {
+		say("  %s", remark)
 	}
 	switch {
 	case part.Text.Unmet:
