@@ -97,7 +97,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	for name, c := range map[string]struct{ choice, why string }{
 		"it thinks aloud":      {`"finish_reason":"stop","message":{"role":"assistant","content":"<think>\nIs it?\n{}</think>\n\n` + yes + `"}`, ""},
 		"it thinks apart":      {`"finish_reason":"stop","message":{"role":"assistant","reasoning_content":"Is it?","content":"` + yes + `"}`, ""},
-		"cut off as it thinks": {`"finish_reason":"length","message":{"role":"assistant","content":null}`, "is longer than 400 tokens, what the model thinks included (ask.answer_tokens)"},
+		"cut off as it thinks": {`"finish_reason":"length","message":{"role":"assistant","content":null}`, "is cut off at 400 tokens, with what it thinks (ask.answer_tokens)"},
 		"cut off":              {`"finish_reason":"length","message":{"role":"assistant","content":"{\"reason\":\"r r r r"}`, "(ask.answer_tokens)"},
 		"whole, at the limit":  {`"finish_reason":"length","message":{"role":"assistant","content":"` + yes + `"}`, ""},
 		"it declines":          {`"finish_reason":"stop","message":{"role":"assistant","content":null,"refusal":"I'm sorry."}`, "declines to answer"},

@@ -190,7 +190,7 @@ func (p *prompt) read(body []byte) (a answer, tokens int, f *failure) {
 	case err == nil:
 		return a, tokens, nil
 	case choice.FinishReason == "length":
-		err = fmt.Errorf("the model's answer is cut off: it is longer than %d tokens, what the model thinks included (ask.answer_tokens), or than what the model can hold", p.answerTokens)
+		err = fmt.Errorf("the model's answer is cut off at %d tokens, with what it thinks (ask.answer_tokens)", p.answerTokens)
 	case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
 		err = errors.New("the model declines to answer")
 	}
