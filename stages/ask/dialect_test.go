@@ -87,37 +87,6 @@ func TestARefusalThatNamesNothingStays(t *testing.T) {
 	}
 }
 
-// What a reply lacks, or what stands before the answer, is told or left out.
-func TestAnswersThatAreNone(t *testing.T) {
-	t.Parallel()
-	const yes = `{\"reason\":\"r\",\"answer\":\"yes\"}`
-	reply := func(choice string) http.HandlerFunc {
-		return status(200, `{"choices":[{"index":0,`+choice+`}],"usage":{"total_tokens":9}}`)
-	}
-	for name, c := range map[string]struct{ choice, why string }{
-		"it thinks aloud":      {`"finish_reason":"stop","message":{"role":"assistant","content":"<think>\nIs it?\n{}</think>\n\n` + yes + `"}`, ""},
-		"it thinks apart":      {`"finish_reason":"stop","message":{"role":"assistant","reasoning_content":"Is it?","content":"` + yes + `"}`, ""},
-		"cut off as it thinks": {`"finish_reason":"length","message":{"role":"assistant","content":null}`, "is cut off at 400 tokens, with what it thinks (ask.answer_tokens)"},
-		"cut off":              {`"finish_reason":"length","message":{"role":"assistant","content":"{\"reason\":\"r r r r"}`, "(ask.answer_tokens)"},
-		"whole, at the limit":  {`"finish_reason":"length","message":{"role":"assistant","content":"` + yes + `"}`, ""},
-		"it declines":          {`"finish_reason":"stop","message":{"role":"assistant","content":null,"refusal":"I'm sorry."}`, "declines to answer"},
-		"it is filtered":       {`"finish_reason":"content_filter","message":{"role":"assistant","content":""}`, "declines to answer"},
-		"never ends to think":  {`"finish_reason":"stop","message":{"role":"assistant","content":"<think>` + yes + `"}`, "no JSON"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newServer(t, reply(c.choice))
-			o := s.quick()
-			o.Attempts = 1
-			j := judged(t, try(t, o, nil, aci("a")))
-			if (c.why == "") != (j.Answer == xmlschema.AnswerYes) {
-				t.Errorf("%+v", j)
-			}
-			mustSay(t, j.Reason, c.why)
-		})
-	}
-}
-
 // What the server wrote as it refused is in the log for the operator, on one line, and not in the alert.
 func TestTheLogTellsWhatTheServerWrote(t *testing.T) {
 	t.Parallel()

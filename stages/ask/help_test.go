@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
 	_ "github.com/webrace/webrace/stages/kinds"
@@ -201,3 +202,13 @@ func repeatedly(answer http.HandlerFunc, times int) []http.HandlerFunc {
 }
 
 func textLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
+
+func text(blocks ...string) *webrace.Text {
+	t := new(webrace.Text)
+	for _, b := range blocks {
+		start := int32(len(t.Bytes))
+		t.Bytes = append(t.Bytes, b...)
+		t.Blocks = append(t.Blocks, webrace.Block{Start: start, End: int32(len(t.Bytes))})
+	}
+	return t
+}
