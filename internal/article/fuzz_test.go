@@ -4,12 +4,12 @@ import (
 	"net/url"
 	"testing"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
 	"github.com/webrace/webrace/internal/htmltree"
+	"github.com/webrace/webrace/internal/visible"
 )
 
 func FuzzFind(f *testing.F) {
@@ -66,10 +66,8 @@ func checkStated(t *testing.T, a *Article) {
 		if !utf8.ValidString(s) || utf8.RuneCountInString(s) > max(mostAuthors*102, longestURL) {
 			t.Errorf("not UTF-8, or too long: %q", s)
 		}
-		for _, r := range s {
-			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && !joins(r) || unicode.IsSpace(r) && r != ' ' {
-				t.Errorf("%U in %q", r, s)
-			}
+		if shown := visible.Line(s, longestURL); shown != s {
+			t.Errorf("%q is shown as %q", s, shown)
 		}
 	}
 	if a.Published != "" {

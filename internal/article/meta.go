@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/webrace/webrace/internal/htmltree"
+	"github.com/webrace/webrace/internal/visible"
 )
 
 // What a page states of itself, by the source that is believed first:
@@ -133,7 +134,7 @@ func (m *meta) read(f field, value string) string {
 	case fieldAuthor:
 		return readAuthor(value)
 	}
-	return clean(value, longest)
+	return visible.Line(value, longest)
 }
 
 // absolute returns the URL of what a page links to; empty if it cannot be fetched.
@@ -152,7 +153,7 @@ func (m *meta) absolute(link string) string {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return ""
 	}
-	if link = u.String(); len(link) > longestURL || clean(link, longestURL) != link {
+	if link = u.String(); len(link) > longestURL || visible.Line(link, longestURL) != link {
 		return ""
 	}
 	return link
@@ -193,7 +194,7 @@ func (m *meta) declared(n *html.Node) {
 		}
 	case "title":
 		if m.document == "" {
-			m.document = clean(textOf(n), longest)
+			m.document = visible.Line(textOf(n), longest)
 		}
 	case "script":
 		if is := htmltree.Value(n.Attr, "type"); is != nil && strings.EqualFold(strings.TrimSpace(*is), "application/ld+json") {
@@ -208,7 +209,7 @@ func (m *meta) declared(n *html.Node) {
 func (m *meta) shown(n *html.Node) {
 	if n.Data == "h1" && m.heading == "" && m.reads < mostReads {
 		m.reads++
-		m.heading = clean(textOf(n), longest)
+		m.heading = visible.Line(textOf(n), longest)
 	}
 	for i := range n.Attr {
 		switch a := &n.Attr[i]; a.Key {
@@ -238,7 +239,7 @@ func (m *meta) called(n *html.Node, as hint) {
 		m.offer(fieldPublished, ofFirst, dateIn(textOf(n)))
 	}
 	if as&authored != 0 && m.wants(fieldAuthor, ofFirst) && m.ranks[fieldAuthor] == 0 {
-		if name := clean(textOf(n), longest); len(strings.Fields(name)) <= mostNames && !strings.ContainsAny(name, "0123456789.:!?@") {
+		if name := visible.Line(textOf(n), longest); len(strings.Fields(name)) <= mostNames && !strings.ContainsAny(name, "0123456789.:!?@") {
 			m.offer(fieldAuthor, ofFirst, name)
 		}
 	}

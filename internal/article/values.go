@@ -7,43 +7,15 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace/internal/visible"
 )
-
-// clean returns a text of one line: without control and format characters, with single spaces, at most that many
-// characters, and "…" where it was cut.
-func clean(s string, most int) string {
-	var text strings.Builder
-	space, n := false, 0
-	for _, r := range s {
-		switch {
-		case unicode.IsSpace(r):
-			space = true
-			continue
-		case unicode.IsControl(r), r == utf8.RuneError, unicode.Is(unicode.Cf, r) && !joins(r), unicode.Is(unicode.Co, r):
-			continue
-		}
-		if n++; n >= most {
-			text.WriteString("…")
-			break
-		}
-		if space && text.Len() > 0 {
-			text.WriteByte(' ')
-			n++
-		}
-		space = false
-		text.WriteRune(r)
-	}
-	return text.String()
-}
-
-// joins reports whether a format character is a part of words, in Persian, Hindi and others.
-func joins(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
 var by = regexp.MustCompile(`^(?i)(?:by|von|par|por|di|door|written by|posted by|author)[:\s]\s*`)
 
 // readAuthor returns a name; empty for what is an address, as some state, or no name by its length.
 func readAuthor(s string) string {
-	s = clean(s, longest)
+	s = visible.Line(s, longest)
 	s = strings.Trim(by.ReplaceAllString(s, ""), " ,;|-–—")
 	if strings.Contains(s, "://") || strings.HasPrefix(s, "www.") || strings.HasPrefix(s, "@") || utf8.RuneCountInString(s) > 100 ||
 		!strings.ContainsFunc(s, unicode.IsLetter) {
@@ -89,7 +61,7 @@ var (
 
 // readDate returns a moment as RFC 3339 has it, or a date where no zone is stated; empty if it is none.
 func readDate(s string) string {
-	s = clean(s, 50)
+	s = visible.Line(s, 50)
 	if s == "" {
 		return ""
 	}
@@ -144,7 +116,7 @@ var (
 
 // dateIn returns the first day that is named in a text; empty if there is none.
 func dateIn(text string) string {
-	m := dateInText.FindStringSubmatch(clean(text, longest))
+	m := dateInText.FindStringSubmatch(visible.Line(text, longest))
 	if m == nil {
 		return ""
 	}

@@ -8,12 +8,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/internal/visible"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -168,7 +167,7 @@ func (f *form) longest() int {
 func bounded(v any, most int) any {
 	switch v := v.(type) {
 	case string:
-		return clean(v, most)
+		return visible.Line(v, most)
 	case []any:
 		kept := make([]any, 0, min(len(v), mostElements))
 		for _, element := range v[:min(len(v), mostElements)] {
@@ -179,7 +178,7 @@ func bounded(v any, most int) any {
 		kept := make(map[string]any)
 		for name, element := range v {
 			if len(kept) < mostElements {
-				kept[clean(name, longestName)] = bounded(element, most)
+				kept[visible.Line(name, longestName)] = bounded(element, most)
 			}
 		}
 		return kept
@@ -197,45 +196,9 @@ func (f *form) values(a answer) (values map[string]string, no bool) {
 		text, ok := v.(string)
 		if !ok {
 			written, _ := json.Marshal(v) // of what was read of JSON
-			text = clean(string(written), longestField)
+			text = visible.Line(string(written), longestField)
 		}
 		values["ask."+name] = text
 	}
 	return values, f.isYesNo() && a["answer"] == xmlschema.AnswerNo
-}
-
-// clean returns a text on one line, of at most so many characters: without control characters, and without those that
-// turn the direction of others round or are not seen.
-func clean(text string, most int) string {
-	var b strings.Builder
-	length, blank := 0, false
-	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
-		switch {
-		case unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp):
-			blank = b.Len() > 0
-			continue
-		case unicode.Is(unicode.Cf, r), r&0xfffe == 0xfffe, r == utf8.RuneError && most == 0:
-			continue
-		}
-		if blank {
-			if length++; length < most {
-				b.WriteByte(' ')
-			}
-			blank = false
-		}
-		if length++; length > most {
-			break
-		}
-		b.WriteRune(r)
-	}
-	if length > most {
-		return cutBefore(b.String(), most)
-	}
-	return b.String()
-}
-
-// cutBefore returns a text with an ellipsis at its end, in so many characters.
-func cutBefore(text string, most int) string {
-	runes := []rune(text)
-	return strings.TrimSpace(string(runes[:min(len(runes), max(most-1, 0))])) + "…"
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/visible"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -92,7 +93,7 @@ func FuzzReply(f *testing.F) {
 			return
 		}
 		j := p.judgement(a, "m")
-		if j.Answer != "yes" && j.Answer != "no" || len([]rune(j.Reason)) > longestReason || clean(j.Reason, longestReason) != j.Reason {
+		if j.Answer != "yes" && j.Answer != "no" || len([]rune(j.Reason)) > longestReason || visible.Line(j.Reason, longestReason) != j.Reason {
 			t.Errorf("%+v", j)
 		}
 		if err := (&xmlschema.ACI{URI: "http://a.org/", Judgement: j}).Validate(); err != nil {

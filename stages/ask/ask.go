@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/visible"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/stages/internal/judgements"
@@ -102,7 +103,7 @@ func (o Options) Validate() error {
 	if _, err := o.target(); err != nil {
 		return &pipeline.OptionError{Option: "url", Err: err}
 	}
-	if o.Model == "" || clean(o.Model, longestName) != o.Model {
+	if o.Model == "" || visible.Line(o.Model, longestName) != o.Model {
 		return &pipeline.OptionError{Option: "model", Err: fmt.Errorf("%q is no name of a model, which is one line of at most %d characters", o.Model, longestName)}
 	}
 	if _, err := newSubject(o); err != nil {

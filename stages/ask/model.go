@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webrace/webrace/internal/visible"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/stages/internal/netguard"
@@ -269,7 +270,7 @@ func (m *model) isAway() error {
 // failed notes that a question was given up.
 func (m *model) failed(f *failure, attempts int) {
 	about := []any{"model", m.options.Model, "host", m.to.Host, "error", f.after(attempts)}
-	if wrote := clean(f.wrote, longestReason); wrote != "" {
+	if wrote := visible.Line(f.wrote, longestReason); wrote != "" {
 		about = append(about, "server", wrote)
 	}
 	m.env.Logger.Warn("a question is not answered", about...)

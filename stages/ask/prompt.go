@@ -4,8 +4,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace/internal/visible"
 )
 
 // system is what the model is told of its work, and of whose words it obeys: never those of a page.
@@ -65,17 +66,7 @@ func lines(text string, most int) string {
 		}
 		text = text[:most]
 	}
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n':
-			return r
-		case unicode.IsControl(r), unicode.In(r, unicode.Zl, unicode.Zp):
-			return ' '
-		case unicode.Is(unicode.Cf, r), r&0xfffe == 0xfffe:
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
+	text = visible.Text(text)
 	if cut {
 		text += "…"
 	}

@@ -3,9 +3,8 @@ package ask
 import (
 	"strings"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/webrace/webrace/internal/visible"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -89,7 +88,7 @@ func FuzzPage(f *testing.F) {
 		if rest := strings.TrimPrefix(inside, "Title: "+q.title+"\n"); rest != q.of || strings.Contains(q.title, "\n") {
 			t.Errorf("%q", inside)
 		}
-		if !utf8.ValidString(message) || strings.ContainsFunc(message, func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }) {
+		if visible.Text(message) != message {
 			t.Errorf("%q", message)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/visible"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -45,7 +46,7 @@ type subject struct {
 
 func newSubject(o Options) (*subject, error) {
 	s := &subject{text: o.Text, general: xmlschema.NormalQuestion(o.Question), own: yesNoForm()}
-	if len(s.general) > mostText || clean(s.general, len(s.general)) != s.general {
+	if len(s.general) > mostText || visible.Line(s.general, len(s.general)) != s.general {
 		return nil, &pipeline.OptionError{Option: "question", Err: errors.New("has control characters, or is too long")}
 	}
 	var err error
@@ -83,7 +84,7 @@ func (s *subject) limited(q *question) *question {
 	if q.text == "" {
 		return nil
 	}
-	q.title, q.of = clean(q.title, longestTitle), lines(q.of, s.text)
+	q.title, q.of = visible.Line(q.title, longestTitle), lines(q.of, s.text)
 	return q
 }
 
@@ -118,7 +119,7 @@ func (q *question) withAnswer(it *pipeline.Item, a answer, model string) (judged
 
 // withoutAnswer returns the item with why there is no answer.
 func (q *question) withoutAnswer(it *pipeline.Item, why string) *pipeline.Item {
-	why = clean(why, longestReason)
+	why = visible.Line(why, longestReason)
 	aci, ok := it.Value.(*xmlschema.ACI)
 	switch {
 	case !ok:
@@ -135,7 +136,7 @@ func (q *question) judgement(a answer, model string) *xmlschema.Judgement {
 }
 
 // stored is the question as an annotation can have it: one of the option may be longer than one of a URD.
-func (q *question) stored() string { return clean(q.text, xmlschema.LongestQuestion) }
+func (q *question) stored() string { return visible.Line(q.text, xmlschema.LongestQuestion) }
 
 func judgedACI(aci *xmlschema.ACI, j *xmlschema.Judgement) *xmlschema.ACI {
 	judged := *aci

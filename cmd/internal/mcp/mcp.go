@@ -21,6 +21,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/webrace/webrace/internal/visible"
 )
 
 // Caller runs a tool over the stores, and returns its answer as JSON. It tells say what it does, if that takes long.
@@ -136,7 +138,7 @@ func progress(ctx context.Context, request *sdk.CallToolRequest) (say func(strin
 	}()
 	say = func(text string) {
 		select {
-		case messages <- visible(text):
+		case messages <- visible.Text(text):
 		default: // it is told faster than is of use
 		}
 	}

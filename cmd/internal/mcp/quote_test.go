@@ -6,33 +6,17 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
-)
 
-func TestWhatNobodySeesIsLeftOut(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"tea\tand\nmilk":                                         "tea\tand\nmilk",
-		"\x1b[31mred\x1b]0;title\x07\x9b1m":                      "[31mred]0;title�1m",
-		"a\u0085b\r\nc\x00":                                      "ab\nc",
-		"right \u202eto left\u202c, \u2066isolated\u2069":        "right to left, isolated",
-		"tag \U000e0049\U000e0067\U000e006e variation\U000e0100": "tag  variation",
-		"in\u200bvisible\u2060 \ufeffsoft\u00adhyphen":           "invisible softhyphen",
-		"کتاب\u200cها 👩\u200d🔬 é":                                "کتاب\u200cها 👩\u200d🔬 é", // joiners are how these are written
-		"bad \xff\xfe":                                           "bad �",
-	} {
-		if got := visible(text); got != want {
-			t.Errorf("%q is shown as %q, want %q", text, got, want)
-		}
-	}
-}
+	"github.com/webrace/webrace/internal/visible"
+)
 
 // Whatever a page has in it, what is shown of it is text that a reader sees, stays as it is when it is looked at
 // again, and makes no JSON another shape.
-func FuzzVisible(f *testing.F) {
+func FuzzClean(f *testing.F) {
 	f.Add("tea\x1b[31m\u202e\U000e0041\xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		shown := visible(text)
-		if visible(shown) != shown || !utf8.ValidString(shown) {
+		shown := visible.Text(text)
+		if visible.Text(shown) != shown || !utf8.ValidString(shown) {
 			t.Fatalf("%q is shown as %q", text, shown)
 		}
 		if i := strings.IndexFunc(shown, func(r rune) bool {
@@ -49,7 +33,7 @@ func FuzzVisible(f *testing.F) {
 		if err != nil || json.Unmarshal(cleaned, &back) != nil || len(back) != 1 {
 			t.Fatalf("%s becomes %s, %v", answer, cleaned, err)
 		}
-		want := visible(string([]rune(text))) // JSON has one character for each wrong byte
+		want := visible.Text(string([]rune(text))) // JSON has one character for each wrong byte
 		if list, ok := back[want].([]any); !ok || len(list) != 4 || list[0] != want {
 			t.Fatalf("%s becomes %s", answer, cleaned)
 		}
@@ -63,7 +47,7 @@ func FuzzParts(f *testing.F) {
 		if most < utf8.UTFMax || len(text) > 1<<16 {
 			return
 		}
-		text = visible(text)
+		text = visible.Text(text)
 		var all strings.Builder
 		for offset := 0; ; {
 			p, err := partOf(text, offset, most)

@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/reading"
 	"github.com/webrace/webrace/internal/usage"
+	"github.com/webrace/webrace/internal/visible"
 	"github.com/webrace/webrace/stages/keywordfilter/explain"
 )
 
@@ -138,7 +139,7 @@ func (in readIn) of(ctx context.Context, p *page) (*readOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := visible(string(read.Markdown))
+	text := visible.Text(string(read.Markdown))
 	piece, err := partOf(text, in.Offset, most)
 	if err != nil {
 		return nil, err

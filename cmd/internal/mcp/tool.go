@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/webrace/webrace/internal/visible"
 )
 
 // tool is one of what agents may call.
@@ -68,7 +70,7 @@ func define[In, Out any](name, description string, kind *sdk.ToolAnnotations, qu
 			}
 			answer, err := s.run(ctx, request, name, arguments)
 			if err != nil {
-				return nil, nil, fmt.Errorf("%s", visible(err.Error()))
+				return nil, nil, fmt.Errorf("%s", visible.Text(err.Error()))
 			}
 			from, shown := "", string(answer)
 			if text != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/formats"
+	"github.com/webrace/webrace/internal/visible"
 	"github.com/webrace/webrace/stages/keywordfilter/explain"
 	"github.com/webrace/webrace/stages/keywordfilter/textdiff"
 	"github.com/webrace/webrace/storage/objects"
@@ -153,7 +154,7 @@ func (o *diffOut) compare(stored [2]*explain.Stored) {
 	var b strings.Builder
 	write := func(sign string, lines []string) {
 		for _, line := range lines {
-			line = sign + strings.TrimSuffix(visible(line), "\n") + "\n"
+			line = sign + strings.TrimSuffix(visible.Text(line), "\n") + "\n"
 			if o.Cut = o.Cut || b.Len()+len(line) > mostBytes; !o.Cut {
 				b.WriteString(line)
 			}
