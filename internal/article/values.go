@@ -11,6 +11,9 @@ import (
 	"github.com/webrace/webrace/internal/visible"
 )
 
+// Line returns a text as those of an [Article] are: of one line, of what is seen, and at most 300 characters long.
+func Line(s string) string { return visible.Line(s, longest) }
+
 var by = regexp.MustCompile(`^(?i)(?:by|von|par|por|di|door|written by|posted by|author)[:\s]\s*`)
 
 // readAuthor returns a name; empty for what is an address, as some state, or no name by its length.

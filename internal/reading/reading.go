@@ -66,7 +66,7 @@ func Of(ctx context.Context, d *webrace.Document, o Options) (*Page, error) {
 		rooms.Put(room)
 	}()
 	at, _ := urlnorm.CutMark(d.URL)
-	p := &Page{URL: at, Title: d.Title, Language: d.Language, Part: PartAll}
+	p := &Page{URL: at, Title: article.Line(d.Title), Language: d.Language, Part: PartAll}
 	root, err := tree(d, room)
 	p.Usage = usage.Of(at, d.Header, root)
 	if root == nil {
@@ -80,7 +80,7 @@ func Of(ctx context.Context, d *webrace.Document, o Options) (*Page, error) {
 	}
 	a := article.Find(root, at)
 	p.IsPage = true
-	p.Title, p.Author, p.Site = cmp.Or(a.Title, d.Title), a.Author, a.Site
+	p.Title, p.Author, p.Site = cmp.Or(a.Title, p.Title), a.Author, a.Site
 	p.Language, p.Published, p.Image = cmp.Or(a.Language, d.Language), a.Published, a.Image
 	nodes, to := []*html.Node{root}, markdown.Options{Base: markdown.BaseOf(root, at), Without: func(n *html.Node) bool {
 		return d.Rendered && n.Data == "noscript" // by a browser that runs scripts

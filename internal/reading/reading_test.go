@@ -90,6 +90,25 @@ func TestWhatIsSelectedIsReadOnceInItsOrder(t *testing.T) {
 	}
 }
 
+// A title that has nothing to see is none, and what a title has beside that is left out, also of what is no page.
+func TestTitlesHaveNothingThatIsNotSeen(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ mediaType, title, want string }{
+		{"text/html", "\u202e\u200b", ""}, {"text/html", "\ufffd", ""}, {"text/html", "a\u202e\nb", "a b"},
+		{"text/plain", "a\u202e\u0085\nb", "a b"}, {"application/pdf", strings.Repeat("é", 400), strings.Repeat("é", 299) + "…"},
+	} {
+		d := document(t, "http://a.example/", c.mediaType, "text")
+		d.Title = c.title
+		if c.mediaType == "text/html" {
+			d = document(t, "http://a.example/", c.mediaType, "<title>"+c.title+"</title><p>text")
+		}
+		page, err := Of(context.Background(), d, Options{})
+		if err != nil || page.Title != c.want {
+			t.Errorf("%s %q: %v, %q", c.mediaType, c.title, err, page.Title)
+		}
+	}
+}
+
 // A page that is too large for a tree is read as the text that it has.
 func TestWhatCannotBeTakenApartIsReadAsText(t *testing.T) {
 	t.Parallel()
