@@ -34,8 +34,8 @@ var documentation = []struct {
 	{"cmake-doc", "/usr/share/doc/cmake-data/html", 25, 60},                // Sphinx
 }
 
-// TestOutputTreeIsTheSiteAsOthersReadIt: what a crawl writes to a folder are the words, links, titles and digests of the
-// site's pages, by programs that share nothing with it.
+// TestOutputTreeIsTheSiteAsOthersReadIt: what a crawl writes to a folder are the words, links, titles and digests of
+// the site's pages, by programs that share nothing with it.
 func TestOutputTreeIsTheSiteAsOthersReadIt(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -73,8 +73,8 @@ func TestOutputTreeIsTheSiteAsOthersReadIt(t *testing.T) {
 	}
 }
 
-// documents serves every so many of the pages and texts below a folder, and a page that leads to all of them. It returns
-// their URLs.
+// documents serves every so many of the pages and texts below a folder, and a page that leads to all of them. It
+// returns their URLs.
 func (w *world) documents(dir string, every byte) (urls []string) {
 	w.t.Helper()
 	var links strings.Builder
