@@ -45,6 +45,12 @@ func TestTheMainPartAlone(t *testing.T) {
 	if said, err := diff("--main"); err == nil || !strings.Contains(said, "+It sails at ten.") || strings.Contains(said, "Tea") {
 		t.Errorf("cache diff --main: %v\n%s", err, said)
 	}
+
+	w.file("/", "text/html", []byte("<title>Ferry</title><ul><li>Fares: 6 euro.</ul>"))
+	w.run(urds, askAll...)
+	if said, err := diff("--main"); err == nil || !strings.Contains(said, "no part of version 4 stands out as what a reader comes for: all of it is compared\n") || !strings.Contains(said, "+Fares") || strings.Contains(said, "version 3 stands") {
+		t.Errorf("cache diff --main of a page without a main part: %v\n%s", err, said)
+	}
 	if _, err := diff("--main", "--raw"); err == nil || !strings.Contains(err.Error(), "give one of them") {
 		t.Errorf("cache diff --main --raw: %v", err)
 	}

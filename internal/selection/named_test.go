@@ -46,6 +46,9 @@ func TestTheMainPartIsSelected(t *testing.T) {
 				t.Errorf("%s: %s is in %q", c.name, word, text)
 			}
 		}
+		if lacks := c.name == "a page without one"; d.LacksMain() != lacks {
+			t.Errorf("%s: that it lacks a main part is %v", c.name, !lacks)
+		}
 		if len(part.Unmatched) > 0 {
 			t.Errorf("%s: %v matches nothing", c.name, part.Unmatched)
 		}

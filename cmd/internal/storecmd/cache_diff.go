@@ -100,6 +100,11 @@ func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbe
 			fmt.Fprintf(c.ErrOrStderr(), "version %d was cut behind line %d, where it was too long or ended early: what changed there is not seen\n", v.Number, len(d.lines[i]))
 		}
 	}
+	for i, v := range d.versions {
+		if d.whole[i] {
+			note(c, "no part of version %d stands out as what a reader comes for: all of it is compared", v.Number)
+		}
+	}
 	if d.standsIn {
 		note(c, "version %d is of another kind than version %d (%s instead of %s): nobody is told of it, unless it stays so for more than three rounds",
 			d.versions[1].Number, d.versions[0].Number, explain.TypeOf(d.versions[1]), explain.TypeOf(d.versions[0]))
@@ -140,12 +145,13 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 		if d.versions[i], err = store.Get(url, number); err != nil {
 			return nil, err
 		}
-		var mediaType string
-		if d.lines[i], texts[i], mediaType, kinds[i], err = f.linesOf(store, d.versions[i]); err != nil {
+		read, err := f.read(store, d.versions[i])
+		if err != nil {
 			return nil, err
 		}
+		d.lines[i], d.whole[i], texts[i], kinds[i] = read.lines, read.whole, read.text, read.kind
 		d.cut[i] = d.versions[i].Truncated || texts[i] != nil && texts[i].Cut
-		json, d.table = json && formats.IsJSON(mediaType), formats.IsTable(mediaType)
+		json, d.table = json && formats.IsJSON(read.mediaType), formats.IsTable(read.mediaType)
 	}
 	if !f.raw && d.versions[0].Digest != d.versions[1].Digest {
 		for i, t := range texts {
@@ -167,27 +173,38 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 	return &d, nil
 }
 
-// linesOf returns the lines of a version, and the text that they are, none if it is raw, with the media type that
-// it was read as, and its kind.
-func (f diffFlags) linesOf(store *objects.Store, v objects.Version) (lines []string, text *webrace.Text, mediaType string, kind extract.Kind, err error) {
+// versionRead is what is compared of a version.
+type versionRead struct {
+	lines     []string
+	text      *webrace.Text // that they are; nil if it is raw
+	mediaType string        // that it was read as
+	kind      extract.Kind
+	whole     bool // they are all of a page because it has no main part
+}
+
+// read reads a version.
+func (f diffFlags) read(store *objects.Store, v objects.Version) (*versionRead, error) {
 	body, header, err := store.Body(v)
 	if err != nil {
-		return nil, nil, "", 0, err
+		return nil, err
 	}
 	if f.raw {
-		return strings.SplitAfter(string(body), "\n"), nil, "", 0, nil
+		return &versionRead{lines: strings.SplitAfter(string(body), "\n")}, nil
 	}
 	r, err := extract.Text(body, header, v.MediaType, v.URL)
 	if err != nil {
-		return nil, nil, "", 0, err
+		return nil, err
 	}
-	kind = extract.KindOf(r.MediaType, body, r.Text)
+	read := &versionRead{text: r.Text, mediaType: r.MediaType, kind: extract.KindOf(r.MediaType, body, r.Text)}
 	if f.main {
-		if r.Text, err = mainOf(selection.Open(v.URL, body, r.MediaType, r.Charset, r.Text)); err != nil {
-			return nil, nil, "", 0, err
+		d := selection.Open(v.URL, body, r.MediaType, r.Charset, r.Text)
+		if read.text, err = mainOf(d); err != nil {
+			return nil, err
 		}
+		read.whole = d.LacksMain()
 	}
-	return textdiff.Lines(r.Text), r.Text, r.MediaType, kind, nil
+	read.lines = textdiff.Lines(read.text)
+	return read, nil
 }
 
 // mainOf returns the text of the main part of a document; of one that has none all of it.

@@ -16,6 +16,7 @@ type difference struct {
 	versions [2]objects.Version
 	lines    [2][]string
 	cut      [2]bool // there was more behind them
+	whole    [2]bool // they are all of a page, which has no main part
 	changes  []textdiff.Change
 	minimal  bool
 	standsIn bool     // the later one is of another kind, and no state of the document
