@@ -39,15 +39,15 @@ func endOfWord(text []byte, at int) int {
 }
 
 // Cut returns the beginning of Markdown: as many of its blocks as have at most so many words together, and if the first
-// has more, that many words of it. A block of code that is cut ends with its fence. It reports whether anything was
-// left out. Blocks are what blank lines separate, outside of code.
+// that has any has more, that many words of it. A block of code that is cut ends with its fence. It reports whether
+// anything was left out. Blocks are what blank lines separate, outside of code.
 func Cut(markdown []byte, words int) (beginning []byte, cut bool) {
 	end, left := 0, words
 	for at := 0; at < len(markdown); {
 		next := endOfBlock(markdown, at)
 		n := Words(markdown[at:next])
 		if n > left {
-			if end == 0 {
+			if left == words { // what comes before has no words
 				return cutBlock(markdown[:next], words), true
 			}
 			return append(bytes.TrimRight(markdown[:end:end], "\n"), '\n'), true
@@ -70,9 +70,7 @@ func endOfBlock(markdown []byte, at int) int {
 		line := bytes.TrimSpace(markdown[at:end])
 		switch {
 		case fence != nil:
-			if bytes.HasPrefix(line, fence) && len(bytes.Trim(line, string(fence[:1]))) == 0 {
-				fence = nil
-			}
+			fence = stillOpen(fence, line)
 		case len(line) == 0:
 			blank = true
 		case blank:
@@ -85,14 +83,41 @@ func endOfBlock(markdown []byte, at int) int {
 	return at
 }
 
-// fenceOf returns what a line begins a block of code with; nil if it begins none.
+// fenceOf returns what a line begins a block of code with, which may be in a list or a quotation; nil if it begins none.
 func fenceOf(line []byte) []byte {
+	line = line[containers(line):]
 	for _, mark := range []string{"`", "~"} {
 		if n := len(line) - len(bytes.TrimLeft(line, mark)); n >= 3 && (mark == "~" || bytes.IndexByte(line[n:], '`') < 0) {
 			return line[:n]
 		}
 	}
 	return nil
+}
+
+// stillOpen returns the fence of a block of code again, unless a line ends the block; nil then.
+func stillOpen(fence, line []byte) []byte {
+	line = bytes.TrimSpace(line[containers(line):])
+	if bytes.HasPrefix(line, fence) && len(bytes.Trim(line, string(fence[:1]))) == 0 {
+		return nil
+	}
+	return fence
+}
+
+// containers returns the length of what a line of quotations and items of lists begins with.
+func containers(line []byte) (n int) {
+	for n < len(line) {
+		digits := len(line[n:]) - len(bytes.TrimLeft(line[n:], "0123456789"))
+		rest := line[n+digits:]
+		switch {
+		case line[n] == ' ' || line[n] == '>':
+			n++
+		case len(rest) > 1 && rest[1] == ' ' && (digits == 0 && bytes.IndexByte([]byte("-+*"), rest[0]) >= 0 || digits > 0 && (rest[0] == '.' || rest[0] == ')')):
+			n += digits + 2
+		default:
+			return n
+		}
+	}
+	return n
 }
 
 // cutBlock returns so many words of a block.
@@ -102,9 +127,30 @@ func cutBlock(block []byte, words int) []byte {
 		end = endOfWord(block, end)
 	}
 	beginning := append(block[:end:end], '\n')
-	line, _, _ := bytes.Cut(block, []byte{'\n'})
-	if fence := fenceOf(bytes.TrimSpace(line)); fence != nil && end > len(line) {
-		beginning = append(append(beginning, fence...), '\n')
+	return append(beginning, openFence(beginning)...)
+}
+
+// openFence returns the line that ends the block of code which is open at the end of a text; nil if none is.
+func openFence(text []byte) (closing []byte) {
+	var fence []byte
+	for line := range bytes.Lines(text) {
+		if fence != nil {
+			fence = stillOpen(fence, line)
+			continue
+		}
+		if fence = fenceOf(line); fence == nil {
+			continue
+		}
+		closing = bytes.Map(func(r rune) rune { // the line after a list's marker is indented
+			if r == '>' {
+				return r
+			}
+			return ' '
+		}, line[:containers(line)])
+		closing = append(append(closing, fence...), '\n')
 	}
-	return beginning
+	if fence == nil {
+		return nil
+	}
+	return closing
 }

@@ -148,6 +148,7 @@ func FuzzFrontMatter(f *testing.F) {
 func FuzzCut(f *testing.F) {
 	f.Add("# A title\n\nfour words are here\n\n```go\na b\n\nc d\n```\n\nmore\n", 5)
 	f.Add("~~~~\na b c\n~~~\n", 2)
+	f.Add("> - ```\n>   a\n>\n>   b\n>   ```\n\nc\n", 1)
 	f.Add("", 0)
 	f.Fuzz(func(t *testing.T, text string, words int) {
 		words = min(max(words, 0), 1000)
@@ -159,7 +160,7 @@ func FuzzCut(f *testing.F) {
 		case cut != (all > words):
 			t.Errorf("of %q, which has %d words, %d: %t", text, all, words, cut)
 		}
-		if body := strings.TrimRight(string(got), "`~\n"); !strings.HasPrefix(text, body) {
+		if body := strings.TrimRight(string(got), "`~> \n"); !strings.HasPrefix(text, body) {
 			t.Errorf("%q does not begin %q", body, text)
 		}
 		if words == 1 && all > 0 && n == 0 {
@@ -179,8 +180,18 @@ func TestWholeParagraphsAreTaken(t *testing.T) {
 			t.Errorf("%d words: %q, want %q", words, got, want)
 		}
 	}
-	if got, _ := Cut([]byte("```go\na b c\n```\n\nd"), 3); string(got) != "```go\na b\n```\n" {
-		t.Errorf("a block of code: %q", got)
+	for text, want := range map[string]string{
+		"```go\na b c\n```\n\nd":                  "```go\na b\n```\n",
+		"- ```\n  a\n\n  b c d\n  ```\n":          "- ```\n  a\n\n  b c\n  ```\n",
+		"> - a\n>\n>   ```\n>   b c d\n>   ```\n": "> - a\n>\n>   ```\n>   b c\n>   ```\n",
+		"- ```\n  a\n\n  b\n  ```\n\nc\n\nd e\n":  "- ```\n  a\n\n  b\n  ```\n\nc\n",
+		"> ```\n> a\n>\n> b\n> ```\n\nc\n\nd\n":   "> ```\n> a\n>\n> b\n> ```\n\nc\n",
+		"- ```\n  a\n  ```\n\n- b c\n\nd\n":       "- ```\n  a\n  ```\n\n- b c\n",
+		"***\n\na b c d\n":                        "***\n\na b c\n",
+	} {
+		if got, _ := Cut([]byte(text), 3); string(got) != want {
+			t.Errorf("three words of %q: %q, want %q", text, got, want)
+		}
 	}
 }
 
