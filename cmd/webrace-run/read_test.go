@@ -1,7 +1,9 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -11,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // storms is a page with a main part, which holds some more text.
@@ -92,6 +96,38 @@ func TestReadWritesWhatAPageSays(t *testing.T) {
 	mustBe(t, "what was read", urls, w.URL+"/list", w.URL+"/storms")
 	if got := w.requests(); len(got) != 3 {
 		t.Errorf("the site was asked for %v", got)
+	}
+}
+
+// What is stored is read as it was when it came, by the same flags; and the number of words is kept to the word.
+func TestWhatIsStoredIsReadAsWhatIsFetched(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	body := strings.Replace(storms(""), "</article>", "<ul><li><pre>one two\n\nthree</pre></ul><p>Four five</article>", 1)
+	w.raw("/", body)
+	w.crawlsTo("-")
+	for flags, words := range map[string]int{
+		"": 92, "--all": 99, "--select css:p,pre --select xpath://h1": 92, "--max-words 89": 87, "--max-words 91": 90, "--max-words 2": 2,
+	} {
+		fetched, _ := w.readsAs(0, append(strings.Fields(flags), "--json", w.URL+"/")...)
+		stored, err := exec.Command("webrace-store", append([]string{"--data", w.data, "cache", "cat", w.URL + "/", "--markdown", "--json"}, strings.Fields(flags)...)...).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", flags, err)
+		}
+		var a, b map[string]any
+		if err := errors.Join(json.Unmarshal([]byte(fetched), &a), json.Unmarshal(stored, &b)); err != nil {
+			t.Fatalf("%s: %v", flags, err)
+		}
+		if b["version"] != 1.0 || b["digest"] != fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(body))) {
+			t.Errorf("%s: %s", flags, stored)
+		}
+		for _, name := range []string{"version", "digest", "fetched"} {
+			delete(a, name)
+			delete(b, name)
+		}
+		if diff := cmp.Diff(a, b); diff != "" || a["words"] != float64(words) {
+			t.Errorf("%s: %v words, want %d (- fetched, + stored):\n%s\n%s", flags, a["words"], words, diff, a["markdown"])
+		}
 	}
 }
 
