@@ -44,6 +44,8 @@ func TestHostile(t *testing.T) {
 			"\\[a\\](javascript:alert(1)) !\\[b\\](x) \\[c\\]\\[d\\] \\[e\\]: http\\://y.com/\n"},
 		{"definition of a link", "<p>[a]: /url 'title'<p>[a]", "\\[a\\]: /url 'title'\n\n\\[a\\]\n"},
 		{"definition of a link in code", "<a href=x><code>]: y</code></a>", "[\\]: y](https://example.org/dir/x)\n"},
+		{"code that defines a link, and so is text, behind what is marked", "<a href=x><b>(a)</b><code>b]: c</code> <b>(a)</b><code>b</code></a>",
+			"[(a)b\\]: c **(a)**`b`](https://example.org/dir/x)\n"},
 		{"footnote", "[^1] [^1]: text", "\\[^1\\] \\[^1\\]: text\n"},
 		{"text of a link with brackets", "<a href=x>a](y) [b</a>", "[a\\](y) \\[b](https://example.org/dir/x)\n"},
 		{"link behind an exclamation mark", "a!<a href=x>b</a>\\!<a href=y>c</a>", "a\\![b](https://example.org/dir/x)\\\\\\![c](https://example.org/dir/y)\n"},

@@ -79,10 +79,15 @@ func (r *renderer) isCode(n *run) bool {
 	switch {
 	case r.codeEnd == len(r.dst):
 		return false
-	case r.isOpen(link):
-		return !bytes.Contains(text, []byte("]:"))
+	case n.marks.link() != "":
+		return !r.definesLink(n)
 	}
 	return bytes.IndexByte(text, '@') < 0 || strings.ContainsRune(" (*_~", r.before())
+}
+
+// definesLink reports whether code would make the link that it is in the definition of one.
+func (r *renderer) definesLink(n *run) bool {
+	return n.marks.link() != "" && bytes.Contains(r.buffer[n.start:n.end], []byte("]:"))
 }
 
 func isSame(a, b *mark) bool { return a == b || a.kind == b.kind && a.url == b.url }
@@ -170,7 +175,7 @@ func (r *renderer) canClose(m *mark, depth int) bool {
 		return true
 	}
 	switch next := &r.runs[end]; {
-	case next.space, next.kind != textRun, next.code != nil, parts(first(r.buffer[next.start:next.end])):
+	case next.space, next.kind != textRun, next.code != nil && !r.definesLink(next), parts(first(r.buffer[next.start:next.end])):
 		return true
 	}
 	return m.kind != emphasis && last.kind == textRun && last.code == nil && last.marks.depth() == depth+1 && isWord(lastRune)
