@@ -102,7 +102,7 @@ var pieces = strings.Split("<p>|</p>|<b>|</b>|<i>|</i>|<s>|</s>|<code>|</code>|<
 	"<ul>|</ul>|<ol>|<ol start=7>|</ol>|<li>|<li>|</li>|<blockquote>|</blockquote>|<h1>|</h1>|<h3>|</h3>|<table><tr><th>|<table><tr>|<tr>|<td>|<td>|<th>|</table>|<dl><dt>|<dd>|<dt>|</dl>|"+
 	"<span>|</span>|<sup>|</sup>|<div>|</div>|<svg>x</svg>|<q hidden>|</q>|<details><summary>|</summary>|</details>|<textarea>|</textarea>|<button>|</button>|<caption>|</caption>|"+
 	"a|b|c1|é|字|「|€|word| | | |\n|\n\n|\t|&nbsp;|*|**|_|__|`|``|```|~|~~|~~~|#|##|-|--|---|+|=|===|1|23|.|)|(|[|]|!|![|](|](u)|\\|\\\\|&amp;|&amp;amp;|&amp;#35;|;|lt|&lt;|&gt;|"+
-	":|http://y.com|https://y.com/a_b|http|://|www.|y.com|@|a@b.com|\"|'|^|{|}|$|/|[x]|&lt;script>|&lt;!--|-->|&lt;![CDATA[|]]>|&#0;|&#x202e;|&#x200b;|\xff|&shy;|: |- |1. |1) |# |> |    |x:|mailto:a@b.com|e|E", "|")
+	":|http://y.com|https://y.com/a_b|http|://|www.|y.com|@|a@b.com|\"|'|^|{|}|$|/|[x]|&lt;script>|&lt;!--|-->|&lt;![CDATA[|]]>|&#0;|&#x202e;|&#x200b;|\xff|&shy;|: |- |1. |1) |# |> |    |x:|]:|mailto:a@b.com|e|E", "|")
 
 func randomPage(r *rand.Rand) []byte {
 	var b strings.Builder
