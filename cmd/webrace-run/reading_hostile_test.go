@@ -35,10 +35,11 @@ func TestOutputTreeOfAHostileSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"crawl", "http://start.test:" + s.port + "/", "--data", filepath.Join(t.TempDir(), "data"), "--depth", "0", "--scope", "any", "--all", "--output", dir + "/"}
-	for _, option := range []string{"fetch.allow_networks=127.0.0.1", "fetch.dns_servers=" + s.names, "fetch.delay=0s", "fetch.max_body=16MB", "frontier.attempts=1", `frontier.rules=["deny regexp evil[.]example"]`} {
+	for _, option := range []string{"fetch.allow_networks=127.0.0.1", "fetch.dns_servers=" + s.names, "fetch.delay=0s", "fetch.max_body=16MB", `frontier.rules=["deny regexp evil[.]example"]`} {
 		args = append(args, "--set", option)
 	}
-	if out, err := exec.CommandContext(t.Context(), "webrace-run", args...).CombinedOutput(); err != nil {
+	out, err := exec.CommandContext(t.Context(), "webrace-run", args...).CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	inside := treeOf(t, dir)
@@ -50,7 +51,7 @@ func TestOutputTreeOfAHostileSite(t *testing.T) {
 	var wrong []string
 	readByOthers(t, modules, dir, &wrong, python, "testdata/reading/harmless.py", served)
 	if len(wrong) > 0 {
-		t.Errorf("%d are wrong:\n%.20000s", len(wrong), strings.Join(wrong, "\n"))
+		t.Errorf("%d are wrong:\n%.20000s\nthe crawl:\n%s", len(wrong), strings.Join(wrong, "\n"), out)
 	}
 }
 
@@ -124,13 +125,20 @@ func (s *hostileTree) serve(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	body := s.page(r)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprint(w, body)
+}
+
+// page returns the page that a request is for, and takes it down.
+func (s *hostileTree) page(r *http.Request) (body string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := hostilePage{URL: "http://" + r.Host + r.RequestURI, Marked: fmt.Sprintf("marked%dpage", len(s.served))}
 	if known, is := s.served[p.URL]; is {
 		p.Marked = known.Marked
 	}
-	body := "<title>Page</title><p>" + p.Marked
+	body = "<title>Page</title><p>" + p.Marked
 	if page := s.pages[r.URL.Path]; page != nil {
 		body = page(&p)
 	} else if p.URL == "http://start.test:"+s.port+"/" {
@@ -139,8 +147,7 @@ func (s *hostileTree) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.served[p.URL] = p
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	fmt.Fprint(w, body)
+	return body
 }
 
 // writeServed writes what was served, and the links that led to it, to a file.
