@@ -349,6 +349,15 @@ type HostReport struct {
 	URL, Secret string
 }
 
+// Gone means that a URL has no document, or none any more that may be kept: whatever was made of one is to be removed.
+// It tells nothing about what is for the moment, such as a server that fails or a redirect for a while.
+type Gone struct {
+	URL    string
+	Secret string // the name of the credentials it was asked for with; empty for none
+	Reason string // "404 Not Found"
+	At     time.Time
+}
+
 // Notice tells the owner of a URD how the start of their crawl fares: that it has failed so often in a row
 // that somebody should look, and, once, that it answers again; or that it has had nothing so often in a row that the
 // URD could find. Or that their rules cost too much on a page.

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -48,7 +50,7 @@ func init() {
 			"remembers of a document is part of the data directory: after a crash, pieces of which the end was not noted are told again, with the same id. A document that came cut off, or without text, makes nothing gone. " +
 			"`new`, `gone` and `same` count pieces, `left_out` those of a document behind its first 10000; `forbidden` counts documents of which `obey_usage` lets none " +
 			"be: what they had is gone.",
-		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document](), pipeline.KindOf[*webrace.Gone]()),
 		Needs: []pipeline.Part{webrace.PartBody, webrace.PartText},
 		Uses:  []pipeline.Part{webrace.PartVersion},
 		Out: []pipeline.Port{
@@ -110,6 +112,8 @@ type known struct {
 	Digest  string       `json:"digest,omitempty"`
 	Version int          `json:"version,omitempty"`
 	Pieces  []knownPiece `json:"pieces"`
+
+	Forbidden bool `json:"forbidden,omitempty"` // by what it came with when it was sent last
 }
 
 type knownPiece struct {
@@ -117,18 +121,38 @@ type knownPiece struct {
 	Blocks []uint64 `json:"blocks"` // the hashes of its blocks
 }
 
+// nameOf is by which name a document is remembered.
+func nameOf(secret, url string) string {
+	if secret != "" {
+		return secret + " " + url // which is no URL
+	}
+	return url
+}
+
+func cutName(name string) (secret, url string) {
+	if secret, url, both := strings.Cut(name, " "); both {
+		return secret, url
+	}
+	return "", name
+}
+
+// lock lets nothing else be told of a document until unlock is called.
+func (s *stage) lock(name string) (unlock func()) {
+	lock := &s.locks[maphash.String(s.seed, name)%uint64(len(s.locks))]
+	lock.Lock()
+	return lock.Unlock
+}
+
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
+	if g, ok := it.Value.(*webrace.Gone); ok {
+		return s.withdraw(ctx, it, out, nameOf(g.Secret, g.URL))
+	}
 	d, err := pipeline.ValueOf[*webrace.Document](it)
 	if err != nil {
 		return err
 	}
-	name := d.URL
-	if d.Secret != "" {
-		name = d.Secret + " " + name // which is no URL
-	}
-	lock := &s.locks[maphash.String(s.seed, name)%uint64(len(s.locks))]
-	lock.Lock()
-	defer lock.Unlock()
+	name := nameOf(d.Secret, d.URL)
+	defer s.lock(name)()
 	last, err := s.known(name)
 	if err != nil || s.isKnown(d, last) {
 		return err
@@ -143,11 +167,14 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if err != nil {
 		return err
 	}
+	next := known{Options: s.options, Digest: d.Digest.String(), Version: d.Version, Forbidden: s.forbids(page.Usage)}
 	var pieces []piece
-	allowed, _ := page.Usage.Allows(usage.AIInput)
 	switch {
-	case s.options.ObeyUsage && !allowed:
+	case next.Forbidden:
 		s.forbidden.Add(1)
+	case s.forbidsNow(d):
+		s.forbidden.Add(1)
+		next.Digest = "" // so that it is looked at again when it is next confirmed
 	case (len(page.Markdown) == 0 || d.Truncated) && len(last.Pieces) > 0:
 		return nil
 	default:
@@ -156,20 +183,47 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if err := s.emit(ctx, it, out, d, pieces, last); err != nil {
 		return err
 	}
-	return s.remember(it, name, d, pieces)
+	return s.remember(it, name, next, pieces)
+}
+
+// forbids reports whether a document is not to be cut by what is stated of its use.
+func (s *stage) forbids(stated usage.Statements) bool {
+	allowed, _ := stated.Allows(usage.AIInput)
+	return s.options.ObeyUsage && !allowed
+}
+
+// forbidsNow reports the same of what came with an answer, which may have confirmed a document that was stored with
+// other statements.
+func (s *stage) forbidsNow(d *webrace.Document) bool {
+	return s.forbids(usage.Of(d.URL, d.Header, nil))
 }
 
 // isKnown reports whether nothing is to be told of a document: it came before, or a later version did.
 func (s *stage) isKnown(d *webrace.Document, last known) bool {
-	if d.Version > 0 && d.Version < last.Version {
+	switch same := d.Digest != (webrace.Digest{}) && d.Digest.String() == last.Digest; {
+	case d.Version > 0 && d.Version < last.Version:
 		return true
+	case same && last.Forbidden && s.options.ObeyUsage:
+		return d.Outcome != webrace.Fetched // a server that confirms a document does not send again what forbade it
+	case !same || last.Options != s.options || s.env.Leads(portSame) || s.forbidsNow(d):
+		return false
 	}
-	same := d.Digest != (webrace.Digest{}) && d.Digest.String() == last.Digest && last.Options == s.options
-	if same && !s.env.Leads(portSame) {
-		s.same.Add(int64(len(last.Pieces)))
-		return true
+	s.same.Add(int64(len(last.Pieces)))
+	return true
+}
+
+// withdraw tells that all pieces of a document are gone, and forgets it: those of one that comes back are new.
+func (s *stage) withdraw(ctx context.Context, it *pipeline.Item, out pipeline.Emitter, name string) error {
+	defer s.lock(name)()
+	last, err := s.known(name)
+	if err != nil || last.Options == (Options{}) { // nothing is known of it
+		return err
 	}
-	return false
+	_, url := cutName(name)
+	if err := s.emitGone(ctx, it, out, url, last.Version, last.Pieces); err != nil {
+		return err
+	}
+	return s.pieces.Put(it, name, nil)
 }
 
 func (s *stage) known(name string) (k known, err error) {
@@ -215,12 +269,13 @@ func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitte
 			return err
 		}
 	}
-	for _, p := range last.Pieces {
-		if has[p.ID] {
-			continue
-		}
+	return s.emitGone(ctx, it, out, d.URL, d.Version, slices.DeleteFunc(last.Pieces, func(p knownPiece) bool { return has[p.ID] }))
+}
+
+func (s *stage) emitGone(ctx context.Context, it *pipeline.Item, out pipeline.Emitter, url string, version int, pieces []knownPiece) error {
+	for _, p := range pieces {
 		s.gone.Add(1)
-		gone := pipeline.Record{"id": p.ID, "change": "gone", "url": d.URL, "version": float64(d.Version)}
+		gone := pipeline.Record{"id": p.ID, "change": "gone", "url": url, "version": float64(version)}
 		if err := out.EmitTo(ctx, portGone, it.With(gone)); err != nil {
 			return err
 		}
@@ -239,11 +294,8 @@ func record(d *webrace.Document, p piece, position int, change string) pipeline.
 	}
 }
 
-func (s *stage) remember(it *pipeline.Item, name string, d *webrace.Document, pieces []piece) error {
-	k := known{Options: s.options, Version: d.Version, Pieces: make([]knownPiece, len(pieces))}
-	if d.Digest != (webrace.Digest{}) {
-		k.Digest = d.Digest.String()
-	}
+func (s *stage) remember(it *pipeline.Item, name string, k known, pieces []piece) error {
+	k.Pieces = make([]knownPiece, len(pieces))
 	for i, p := range pieces {
 		k.Pieces[i] = knownPiece{p.id, p.hashes()}
 	}

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
+	"github.com/webrace/webrace/storage"
 )
 
 const address = "https://example.org/page"
@@ -78,7 +81,7 @@ func ids(values []any) (all []string) {
 }
 
 func TestConformance(t *testing.T) {
-	stagetest.Run(t, stagetest.Case{Type: "chunk", Options: defaults, Inputs: []any{document(1, article(fiftyParagraphs())), document(2, "<p>a"), document(3, "")}})
+	stagetest.Run(t, stagetest.Case{Type: "chunk", Options: defaults, Inputs: []any{document(1, article(fiftyParagraphs())), document(2, "<p>a"), document(3, ""), &webrace.Gone{URL: address}, &webrace.Gone{URL: address}}})
 }
 
 func TestPiecesFollowHeadings(t *testing.T) {
@@ -264,6 +267,114 @@ func TestADocumentThatIsCutOffMakesNothingGone(t *testing.T) {
 			t.Errorf("%s, then whole again: %v", name, got.Out)
 		}
 	}
+}
+
+// told counts what is told of pieces: new, gone, same.
+func told(got *stagetest.Result) [3]int {
+	return [3]int{len(got.Out[""]), len(got.Out[portGone]), len(got.Out[portSame])}
+}
+
+func TestWhatIsGoneHasNoPieces(t *testing.T) {
+	t.Parallel()
+	resources, s := states(), store{}
+	page := document(3, article(fiftyParagraphs()))
+	own, other := document(1, article(fiftyParagraphs()[:2])), document(1, article(fiftyParagraphs()[:2]))
+	own.Secret, other.URL = "member", address+"/other"
+	got := try(t, resources, defaults, page, own, other)
+	s.take(t, got)
+	gone := &webrace.Gone{URL: address, Reason: "404 Not Found"}
+	last := try(t, resources, defaults, gone)
+	s.take(t, last)
+	if len(s) != 2 || len(last.Out[portGone]) != len(got.Out[""])-2 || len(last.Out[""])+len(last.Out[portSame]) > 0 {
+		t.Errorf("%d pieces are left, and %v were told", len(s), told(last))
+	}
+	if r := last.Out[portGone][0].(pipeline.Record); r["url"] != address || r["version"] != 3.0 || r["change"] != "gone" || len(r) != 4 {
+		t.Errorf("a piece that is gone is told as %v", r)
+	}
+	if again := try(t, resources, defaults, gone, &webrace.Gone{URL: address + "/never"}); told(again) != [3]int{} {
+		t.Errorf("it is told again: %v", told(again))
+	}
+	back := try(t, resources, defaults, page)
+	s.take(t, back)
+	if !slices.Equal(ids(back.Out[""]), ids(got.Out[""])[:len(got.Out[""])-2]) || len(s) != len(got.Out[""]) {
+		t.Errorf("it comes back with %v", told(back))
+	}
+	if got := try(t, resources, defaults, &webrace.Gone{URL: address, Secret: "member"}); told(got) != [3]int{0, 1, 0} || got.Out[portGone][0].(pipeline.Record)["url"] != address {
+		t.Errorf("of what was fetched with a secret, %v were told", got.Out)
+	}
+}
+
+// A page whose body stays while its owner forbids to give it to models, and allows that again: what came with the last
+// answer counts, and what the server does not send again when it confirms the page stays as it was.
+func TestWhatIsForbiddenLaterHasNoPieces(t *testing.T) {
+	t.Parallel()
+	const noai, robots = "X-Robots-Tag", webrace.UsageField
+	fetched := func(header ...string) *webrace.Document {
+		d := document(1, article(fiftyParagraphs()))
+		d.Header = http.Header{"Content-Type": {"text/html"}}
+		for i := 0; i < len(header); i += 2 {
+			d.Header.Set(header[i], header[i+1])
+		}
+		return d
+	}
+	confirmed := func(header ...string) *webrace.Document {
+		d := fetched(header...)
+		d.Outcome = webrace.NotModified
+		return d
+	}
+	forbidding := "robots.txt:2: Content-Usage: ai-use=n"
+	cut := len(try(t, states(), defaults, fetched()).Out[""])
+	for name, c := range map[string]struct {
+		documents []any
+		change    []int // how many pieces the store has more behind each
+	}{
+		"by its header":            {[]any{fetched(), fetched(noai, "noai"), fetched(noai, "noai"), fetched()}, []int{cut, -cut, 0, cut}},
+		"confirmed without it":     {[]any{fetched(), fetched(noai, "noai"), confirmed(), confirmed(), fetched()}, []int{cut, -cut, 0, 0, cut}},
+		"robots.txt, sent":         {[]any{fetched(), fetched(robots, forbidding), confirmed(robots, forbidding), fetched()}, []int{cut, -cut, 0, cut}},
+		"robots.txt, confirmed":    {[]any{fetched(), confirmed(robots, forbidding), confirmed(robots, forbidding), confirmed()}, []int{cut, -cut, 0, cut}},
+		"its header, confirmed":    {[]any{fetched(), confirmed(noai, "noai"), fetched()}, []int{cut, -cut, cut}},
+		"from the first":           {[]any{fetched(noai, "noai"), confirmed(), fetched()}, []int{0, 0, cut}},
+		"and then gone":            {[]any{fetched(), fetched(noai, "noai"), &webrace.Gone{URL: address}, fetched()}, []int{cut, -cut, 0, cut}},
+		"of its training, not use": {[]any{fetched(), fetched("Content-Usage", "train-ai=n")}, []int{cut, 0}},
+	} {
+		resources, s := states(), store{}
+		storeFirst(t, resources, c.documents[0].(*webrace.Document))
+		for i, d := range c.documents {
+			before := len(s)
+			s.take(t, try(t, resources, defaults, d))
+			if got := len(s) - before; got != c.change[i] {
+				t.Errorf("%s, answer %d: the store has %d pieces more, want %d", name, i+1, got, c.change[i])
+			}
+		}
+	}
+	free := defaults
+	free.ObeyUsage = false
+	if got := try(t, states(), free, fetched(noai, "noai")); len(got.Out[""]) != cut || got.Counters["forbidden"] != 0 {
+		t.Errorf("not obeyed: %v", told(got))
+	}
+}
+
+// storeFirst adds an object cache that has the first version of a page, as it came first.
+func storeFirst(t *testing.T, resources *pipeline.Resources, d *webrace.Document) {
+	t.Helper()
+	dir, err := storage.Open(t.TempDir(), storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	documents, err := dir.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, durable := *d, make(chan error, 1)
+	first.Status, first.At = http.StatusOK, time.Now()
+	if _, err := documents.Put(&first, func(err error) { durable <- err }); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-durable; err != nil {
+		t.Fatal(err)
+	}
+	pipeline.Provide(resources, dir)
 }
 
 func TestOtherOptionsMakeOtherPieces(t *testing.T) {

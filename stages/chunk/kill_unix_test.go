@@ -46,17 +46,22 @@ func TestMortal(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := pipeline.DefaultRegistry.NewGraph("vectors")
-	g.AddStage("versions", pipeline.Spec{Type: "versions", Out: []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Document]()}}}, func(*pipeline.Env) (any, error) { return versions{}, nil })
+	out := []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Document]()}, {Name: portGone, Kind: pipeline.KindOf[*webrace.Gone]()}}
+	g.AddStage("versions", pipeline.Spec{Type: "versions", Out: out}, func(env *pipeline.Env) (any, error) {
+		at, err := env.State("at")
+		return versions{at}, err
+	})
 	g.AddType("chunk", "chunk", defaults)
 	g.AddStage("taker", pipeline.Spec{Type: "taker", In: pipeline.Kinds(pipeline.KindOf[pipeline.Record]())}, func(*pipeline.Env) (any, error) {
 		return taking(func(p pipeline.Record) {
-			fmt.Fprintln(log, p["change"], p["id"])
+			fmt.Fprintln(log, p["change"], p["id"], p["url"])
 			if left--; left == 0 {
 				syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			}
 		}), nil
 	})
 	g.Connect("versions", "", "chunk")
+	g.Connect("versions", portGone, "chunk")
 	for _, port := range []string{"", portGone, portSame} {
 		g.Connect("chunk", port, "taker")
 	}
@@ -68,21 +73,41 @@ func TestMortal(t *testing.T) {
 	}
 }
 
-// versions is a source of thirty versions of three documents, each time from the first on.
-type versions struct{}
+// versions is a source of thirty versions of three documents, of which each is gone now and then. It goes on behind the
+// last that was dealt with, as a frontier does: what is gone is not told of again.
+type versions struct{ at *pipeline.State }
 
-func (versions) Run(ctx context.Context, out pipeline.Emitter) error {
+func (v versions) Run(ctx context.Context, out pipeline.Emitter) error {
+	done, err := v.at.Get("at")
+	if err != nil {
+		return err
+	}
+	left, _ := strconv.Atoi(string(done)) // 0 at first
 	r := rand.New(rand.NewPCG(1, 2))
 	paragraphs := fiftyParagraphs()
+	number := 0
 	for version := 1; version <= 30; version++ {
 		at := r.IntN(len(paragraphs))
 		paragraphs[at] = sentences(r.Uint64(), 1+r.IntN(100))
 		for n := range 3 {
+			gone := r.IntN(4) == 0 || n == 2 && version == 30
+			if number++; number <= left {
+				continue
+			}
 			d := document(version, article(paragraphs[n:]))
 			d.URL = fmt.Sprint(address, n)
-			if err := out.Emit(ctx, pipeline.NewItem(d, nil)); err != nil {
+			it, port, ended := pipeline.NewItem(d, nil), "", make(chan struct{})
+			if gone {
+				it, port = pipeline.NewItem(&webrace.Gone{URL: d.URL}, nil), portGone
+			}
+			it.OnEnd(func() { close(ended) })
+			if err := v.at.Put(it, "at", []byte(strconv.Itoa(number))); err != nil {
 				return err
 			}
+			if err := out.EmitTo(ctx, port, it); err != nil {
+				return err
+			}
+			<-ended // the next version comes when this one is done with
 		}
 	}
 	return nil
@@ -96,11 +121,10 @@ func (f taking) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter
 }
 
 // The same command is killed again and again until it comes to the end: a store that was told all of it has the
-// pieces of the last versions, and no others.
+// pieces that one has which was told by a command that nobody killed, and none of the document that is gone.
 func TestKillsLoseNoPiece(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	run := func(left int) error {
+	run := func(dir string, left int) error {
 		c := exec.Command(os.Args[0], "-test.run=^TestMortal$")
 		c.Env = append(os.Environ(), mortal+"="+dir, fmt.Sprintf("%s_LEFT=%d", mortal, left))
 		out, err := c.CombinedOutput()
@@ -109,41 +133,41 @@ func TestKillsLoseNoPiece(t *testing.T) {
 		}
 		return err
 	}
-	kills := 0
-	for run(23+31*kills) != nil {
-		if kills++; kills > 30 {
-			t.Fatal("it does not come to its end")
-		}
-	}
-	store := make(map[string]bool)
-	told := func() (changes []string) {
+	told := func(dir string) (store map[string]string, changes map[string]int) {
 		log, err := os.ReadFile(filepath.Join(dir, "log"))
 		if err != nil {
 			t.Fatal(err)
 		}
+		store, changes = make(map[string]string), make(map[string]int)
 		for line := range strings.Lines(string(log)) {
-			change, id, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if changes = append(changes, change); change == "gone" {
-				delete(store, id)
+			is := strings.Fields(line)
+			if changes[is[0]]++; is[0] == "gone" {
+				delete(store, is[1])
 			} else {
-				store[id] = true
+				store[is[1]] = is[2]
 			}
 		}
-		return changes
+		return store, changes
 	}
-	told()
-	has := slices.Sorted(maps.Keys(store))
-	if err := os.Remove(filepath.Join(dir, "log")); err != nil {
-		t.Fatal(err)
+	dir, kills := t.TempDir(), 0
+	for run(dir, 23+31*kills) != nil {
+		if kills++; kills > 30 {
+			t.Fatal("it does not come to its end")
+		}
 	}
-	clear(store)
-	if run(-1) != nil {
+	whole := t.TempDir()
+	if run(whole, -1) != nil {
 		t.Fatal("it was killed")
 	}
-	if changes := told(); slices.Contains(changes, "new") || slices.Contains(changes, "gone") {
-		t.Errorf("what was told is told again: %v", changes)
-	}
-	if want := slices.Sorted(maps.Keys(store)); kills == 0 || len(want) == 0 || !slices.Equal(has, want) {
+	has, again := told(dir)
+	want, once := told(whole)
+	if kills == 0 || len(want) == 0 || !maps.Equal(has, want) {
 		t.Errorf("after %d kills the store has %d pieces, and the documents have %d", kills, len(has), len(want))
+	}
+	if slices.Contains(slices.Collect(maps.Values(want)), address+"2") {
+		t.Error("the store has pieces of a document that is gone")
+	}
+	if once["gone"] == 0 || once["new"] != once["gone"]+len(want) || again["new"] < once["new"] || again["gone"] < once["gone"] {
+		t.Errorf("without a kill %v were told, with kills %v", once, again)
 	}
 }

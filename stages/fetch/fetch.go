@@ -89,8 +89,10 @@ var defaults = Options{
 	Options:           httpclient.Defaults,
 }
 
-// portRedirects is where redirects go.
-const portRedirects = "redirects"
+const (
+	portRedirects = "redirects" // where redirects go
+	portGone      = "gone"      // URLs without a document
+)
 
 func init() {
 	pipeline.Register(pipeline.Spec{
@@ -110,6 +112,7 @@ func init() {
 				},
 			},
 			{Name: portRedirects, Kind: pipeline.KindOf[*webrace.Links](), Doc: "where redirects lead, which are not followed"},
+			{Name: portGone, Kind: pipeline.KindOf[*webrace.Gone](), Doc: "URLs without a document: the answer is 404 or 410, which `retry` does not have asked again, it moves for good (301, 308), or a rule of robots.txt forbids it"},
 			{Name: portSitemaps, Kind: pipeline.KindOf[*webrace.Links](), Doc: "the sitemaps that robots.txt names, once for each host and crawl"},
 		},
 		Workers: 64, PerProcess: true,
@@ -322,8 +325,14 @@ func (x *exchange) ask(ctx context.Context, out pipeline.Emitter) error {
 			return x.fail(ctx, err)
 		}
 		if !policy.allowed {
-			if err := x.refuse("robots_refused", "refused by robots.txt: "+policy.because); err != nil {
+			because := "refused by robots.txt: " + policy.because
+			if err := x.refuse("robots_refused", because); err != nil {
 				return err
+			}
+			if policy.byRule {
+				if err := x.emitGone(ctx, because, x.began, out); err != nil {
+					return err
+				}
 			}
 			return x.announce(ctx, policy, out)
 		}

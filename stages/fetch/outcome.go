@@ -26,6 +26,9 @@ func (x *exchange) handleResponse(ctx context.Context, a *httpclient.Response, o
 		return x.postpone(a)
 	case x.req.Left && !isPermanent(a.Status):
 		x.end(a, "", nil) // it has not moved
+		if isGone(a.Status) {
+			return x.emitGone(ctx, httpclient.StatusText(a.Status), a.At, out)
+		}
 	case a.Ignored:
 		x.ignored(a)
 	case a.Body != nil:
@@ -35,13 +38,13 @@ func (x *exchange) handleResponse(ctx context.Context, a *httpclient.Response, o
 	case isRedirect(a):
 		return x.redirected(ctx, a, out)
 	default:
-		return x.noDocument(a)
+		return x.noDocument(ctx, a, out)
 	}
 	return nil
 }
 
 // noDocument records a status that is what came of the request, unless it is one of the moment and is asked for again.
-func (x *exchange) noDocument(a *httpclient.Response) error {
+func (x *exchange) noDocument(ctx context.Context, a *httpclient.Response, out pipeline.Emitter) error {
 	x.count("status_" + strconv.Itoa(a.Status))
 	now := time.Now()
 	again := x.isGet() && slices.Contains(x.options.Retry, a.Status)
@@ -52,15 +55,27 @@ func (x *exchange) noDocument(a *httpclient.Response) error {
 		}
 	}
 	x.end(a, x.statusError(a), func(v *webrace.Visit) {
-		if a.Status == http.StatusNotFound || a.Status == http.StatusGone {
+		if isGone(a.Status) {
 			v.ForgetValidators()
 		}
 	})
-	if !again {
+	switch {
+	case !again && isGone(a.Status):
+		return x.emitGone(ctx, httpclient.StatusText(a.Status), a.At, out)
+	case !again:
 		return nil
 	}
 	wait := cmp.Or(asked.wait, x.options.backoff(x.attempts()))
 	return pipeline.Retry(fmt.Errorf("fetch %s: %s: %w", x.req.URL, httpclient.StatusText(a.Status), webrace.ErrAnswered), now.Add(wait))
+}
+
+// isGone reports whether a status declares that there is no document.
+func isGone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
+
+// emitGone tells that the URL has no document, whether it ever had one or not: of a request that was cut short by a
+// crash, the visit does not know what it brought.
+func (x *exchange) emitGone(ctx context.Context, because string, at time.Time, out pipeline.Emitter) error {
+	return out.EmitTo(ctx, portGone, x.it.With(&webrace.Gone{URL: x.req.URL, Secret: x.req.Secret, Reason: because, At: at}))
 }
 
 // postpone leaves a host alone that asks for it, and comes back to the URL later.
@@ -170,9 +185,15 @@ func (x *exchange) redirected(ctx context.Context, a *httpclient.Response, out p
 	}
 	x.count("redirects")
 	x.end(a, "", nil)
+	again := x.sendsOthers(ctx, to)
+	if isPermanent(a.Status) && !again {
+		if err := x.emitGone(ctx, httpclient.StatusText(a.Status)+" to "+to, a.At, out); err != nil {
+			return err
+		}
+	}
 	return out.EmitTo(ctx, portRedirects, x.it.With(&webrace.Links{
 		From: x.req.URL, Reach: x.req.Reach, Via: webrace.ViaRedirect, Redirects: x.req.Redirects + 1,
-		Permanent: isPermanent(a.Status), Again: x.sendsOthers(ctx, to), URLs: []string{to},
+		Permanent: isPermanent(a.Status), Again: again, URLs: []string{to},
 	}))
 }
 

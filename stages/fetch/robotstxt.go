@@ -30,6 +30,7 @@ const (
 type robotsPolicy struct {
 	allowed bool
 	because string        // if it is not
+	byRule  bool          // a rule forbids it, and not that the file cannot be had
 	delay   time.Duration // to keep between requests, as far as it is kept
 	rest    time.Time     // until when the host rests from having been asked for its robots.txt
 
@@ -47,6 +48,7 @@ func (s *stage) robotsPolicy(ctx context.Context, t httpclient.Target) (robotsPo
 	}
 	p := robotsPolicy{delay: s.crawlDelay(t, known.rules.Delay()), sitemaps: s.sitemaps(t, known), usage: statedIn(usage.InRobots, known.rules.Usage(t.Path))}
 	p.allowed, p.because = known.allows(t.Path)
+	p.byRule = !p.allowed && known.instead == ""
 	if pause := s.pause(known.origin, known.took, p.delay); pause > 0 {
 		p.rest = known.at.Add(pause)
 	}

@@ -19,7 +19,7 @@ import (
 
 // samples are one value of each kind of this package.
 func samples() []any {
-	return []any{webrace.Request{}, &webrace.Links{}, &webrace.Document{}, &xmlschema.ACI{}, &webrace.Notice{}}
+	return []any{webrace.Request{}, &webrace.Links{}, &webrace.Document{}, &xmlschema.ACI{}, &webrace.Notice{}, &webrace.Gone{}}
 }
 
 // fill sets everything in v to something, so that a field which a codec forgets does not come back.

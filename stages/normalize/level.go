@@ -82,7 +82,7 @@ func (s *stage) readStored(ctx context.Context, it *pipeline.Item, d *webrace.Do
 		}
 	}
 	if asked.NoIndex {
-		return nil
+		return s.leaveOut(ctx, it, d, out)
 	}
 	return out.Emit(ctx, it.With(normalized(d, r)))
 }

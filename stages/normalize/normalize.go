@@ -57,6 +57,7 @@ func init() {
 				Name: portLinks, Kind: pipeline.KindOf[*webrace.Links](),
 				Doc: "where the document leads: its links as one set, and before them what lies on its own level; with the texts of links and of the document where a stage behind it makes use of these",
 			},
+			{Name: portGone, Kind: pipeline.KindOf[*webrace.Gone](), Doc: "URLs whose document asks robots not to keep it (noindex)"},
 		},
 		Workers: 4,
 	}, defaults, func(o Options, env *pipeline.Env) (any, error) {
@@ -64,7 +65,10 @@ func init() {
 	})
 }
 
-const portLinks = "links"
+const (
+	portLinks = "links"
+	portGone  = "gone"
+)
 
 // Validate refuses a name that is none, words that there are not, and what is asked of likenesses in vain.
 func (o Options) Validate() error {
@@ -132,8 +136,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if asked.NoIndex {
 		it.Learn(s.left(r.Links))
 		it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Error = notKept }))
-		s.env.Counter("noindex").Add(1)
-		return nil
+		return s.leaveOut(ctx, it, d, out)
 	}
 	n := normalized(d, r)
 	if of := s.alike.compare(n); of != "" {
@@ -145,6 +148,12 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		it.Learn(alikeness(n))
 	}
 	return out.Emit(ctx, it.With(n))
+}
+
+// leaveOut tells that a document is not to be kept.
+func (s *stage) leaveOut(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
+	s.env.Counter("noindex").Add(1)
+	return out.EmitTo(ctx, portGone, it.With(&webrace.Gone{URL: d.URL, Secret: d.Secret, Reason: "it asks robots not to keep it (noindex)", At: d.At}))
 }
 
 // withMain returns a document with the note that its main part counts, whoever reads its text.

@@ -56,6 +56,7 @@ EMPTY = {
         "changed": False,
     },
     "failure": {"stage": "", "error": "", "attempts": 0, "kind": "", "value": None},
+    "gone": {"url": "", "secret": "", "reason": "", "at": None},
     "links": {
         "from": "", "reach": [], "via": "", "redirects": 0, "permanent": False, "again": False, "score": 0, "urls": [],
         "changed": [], "scores": [], "anchors": [], "text": "", "blocks": [], "columns": [], "entries": [], "feed": False,
