@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -117,36 +116,40 @@ func (s *State) Keep(ctx context.Context, key string, value []byte) error {
 	}
 }
 
-// Each calls visit for each key in the order of the keys, until it returns an error, with a copy of the state as it is
-// when it is called.
+// Each calls visit for each key that there is when it is called, in the order of the keys, until it returns an error:
+// with the value that the key has by then. One that was removed meanwhile is passed over.
 func (s *State) Each(visit func(key string, value []byte) error) error {
-	all, err := s.all()
+	keys, err := s.keys()
 	if err != nil {
 		return err
 	}
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if err := visit(key, all[key]); err != nil {
+	for _, key := range keys {
+		value, err := s.Get(key)
+		if err == nil && value != nil {
+			err = visit(key, value)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *State) all() (map[string][]byte, error) {
+func (s *State) keys() ([]string, error) {
 	s.states.mu.Lock()
 	defer s.states.mu.Unlock()
-	all := make(map[string][]byte)
-	err := s.states.store.Each(s.name, func(key string, value []byte) error {
-		all[key] = bytes.Clone(value)
+	var keys []string
+	err := s.states.store.Each(s.name, func(key string, _ []byte) error {
+		keys = append(keys, key)
 		return nil
 	})
-	for at, w := range s.states.last {
+	for at := range s.states.last {
 		if at.state == s.name {
-			all[at.key] = bytes.Clone(w.value)
+			keys = append(keys, at.key)
 		}
 	}
-	maps.DeleteFunc(all, func(_ string, value []byte) bool { return value == nil })
-	return all, err
+	slices.Sort(keys)
+	return slices.Compact(keys), err
 }
 
 // states are those of the stages of a run, with what has been written for items that have not ended.

@@ -123,8 +123,11 @@ func mustBeWired(t *testing.T, g *pipeline.Graph, stage *pipeline.Stage) {
 		return // what they pass on, they have shown or stored
 	}
 	for _, port := range stage.Ports() {
-		if port.Name == "notices" {
-			continue // sent only where it is said how, as by notify
+		switch port.Name {
+		case "notices": // sent only where it is said how, as by notify
+			continue
+		case "gone": // emitted only where it leads to a stage
+			continue
 		}
 		if !slices.ContainsFunc(g.Edges, func(e pipeline.Edge) bool { return e.From == stage.Name && e.Port == port.Name }) {
 			t.Errorf("pipeline %s: port %q of %s leads nowhere", g.Name, port.Name, stage.Name)

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -48,14 +47,15 @@ func init() {
 			"only if it is longer than a piece. Its `id`, a UUID, follows from the URL, the headings and the text, and stays while these do. A piece of the version before that is still there stays as it was, " +
 			"so that a paragraph that changes changes the piece that it is in, and, by the overlap, at most the one behind it. What the stage " +
 			"remembers of a document is part of the data directory: after a crash, pieces of which the end was not noted are told again, with the same id. A document that came cut off, or without text, makes nothing gone. " +
+			"Of one that is told to be gone, by the ports `gone` of `fetch` and `normalize`, all pieces are, and of each that the object cache has no more when `gc` has removed what is old; those of one that comes back are new. " +
 			"`new`, `gone` and `same` count pieces, `left_out` those of a document behind its first 10000; `forbidden` counts documents of which `obey_usage` lets none " +
 			"be: what they had is gone.",
-		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document](), pipeline.KindOf[*webrace.Gone]()),
+		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document](), pipeline.KindOf[*webrace.Gone](), pipeline.KindOf[storage.Collected]()),
 		Needs: []pipeline.Part{webrace.PartBody, webrace.PartText},
 		Uses:  []pipeline.Part{webrace.PartVersion},
 		Out: []pipeline.Port{
 			{Kind: pipeline.RecordOf(fields...), Doc: "the pieces that are new: `change` is \"new\""},
-			{Name: portGone, Kind: pipeline.RecordOf("id", "change", "url", "version"), Doc: "the pieces that the document had in the version before: `change` is \"gone\""},
+			{Name: portGone, Kind: pipeline.RecordOf("id", "change", "url", "version"), Doc: "the pieces that the document had, and has no more: `change` is \"gone\", `version` the one without them, or the last if there is no document any more"},
 			{Name: portSame, Kind: pipeline.RecordOf(fields...), Doc: "the pieces that it had and has: `change` is \"same\""},
 		},
 		Workers: 2,
@@ -129,13 +129,6 @@ func nameOf(secret, url string) string {
 	return url
 }
 
-func cutName(name string) (secret, url string) {
-	if secret, url, both := strings.Cut(name, " "); both {
-		return secret, url
-	}
-	return "", name
-}
-
 // lock lets nothing else be told of a document until unlock is called.
 func (s *stage) lock(name string) (unlock func()) {
 	lock := &s.locks[maphash.String(s.seed, name)%uint64(len(s.locks))]
@@ -144,8 +137,11 @@ func (s *stage) lock(name string) (unlock func()) {
 }
 
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
-	if g, ok := it.Value.(*webrace.Gone); ok {
-		return s.withdraw(ctx, it, out, nameOf(g.Secret, g.URL))
+	switch v := it.Value.(type) {
+	case *webrace.Gone:
+		return s.withdraw(ctx, it, out, nameOf(v.Secret, v.URL), always)
+	case storage.Collected:
+		return s.withdrawRemoved(ctx, it, out)
 	}
 	d, err := pipeline.ValueOf[*webrace.Document](it)
 	if err != nil {
@@ -212,20 +208,6 @@ func (s *stage) isKnown(d *webrace.Document, last known) bool {
 	return true
 }
 
-// withdraw tells that all pieces of a document are gone, and forgets it: those of one that comes back are new.
-func (s *stage) withdraw(ctx context.Context, it *pipeline.Item, out pipeline.Emitter, name string) error {
-	defer s.lock(name)()
-	last, err := s.known(name)
-	if err != nil || last.Options == (Options{}) { // nothing is known of it
-		return err
-	}
-	_, url := cutName(name)
-	if err := s.emitGone(ctx, it, out, url, last.Version, last.Pieces); err != nil {
-		return err
-	}
-	return s.pieces.Put(it, name, nil)
-}
-
 func (s *stage) known(name string) (k known, err error) {
 	value, err := s.pieces.Get(name)
 	if err != nil || value == nil {
@@ -270,17 +252,6 @@ func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitte
 		}
 	}
 	return s.emitGone(ctx, it, out, d.URL, d.Version, slices.DeleteFunc(last.Pieces, func(p knownPiece) bool { return has[p.ID] }))
-}
-
-func (s *stage) emitGone(ctx context.Context, it *pipeline.Item, out pipeline.Emitter, url string, version int, pieces []knownPiece) error {
-	for _, p := range pieces {
-		s.gone.Add(1)
-		gone := pipeline.Record{"id": p.ID, "change": "gone", "url": url, "version": float64(version)}
-		if err := out.EmitTo(ctx, portGone, it.With(gone)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func record(d *webrace.Document, p piece, position int, change string) pipeline.Record {

@@ -81,7 +81,7 @@ func ids(values []any) (all []string) {
 }
 
 func TestConformance(t *testing.T) {
-	stagetest.Run(t, stagetest.Case{Type: "chunk", Options: defaults, Inputs: []any{document(1, article(fiftyParagraphs())), document(2, "<p>a"), document(3, ""), &webrace.Gone{URL: address}, &webrace.Gone{URL: address}}})
+	stagetest.Run(t, stagetest.Case{Type: "chunk", Options: defaults, Inputs: []any{document(1, article(fiftyParagraphs())), document(2, "<p>a"), document(3, ""), &webrace.Gone{URL: address}, &webrace.Gone{URL: address}, storage.Collected{}}})
 }
 
 func TestPiecesFollowHeadings(t *testing.T) {
@@ -354,8 +354,40 @@ func TestWhatIsForbiddenLaterHasNoPieces(t *testing.T) {
 	}
 }
 
-// storeFirst adds an object cache that has the first version of a page, as it came first.
-func storeFirst(t *testing.T, resources *pipeline.Resources, d *webrace.Document) {
+// Of documents that the object cache has no more, the pieces are gone, whoever has removed them there.
+func TestWhatIsNotStoredAnyMoreHasNoPieces(t *testing.T) {
+	t.Parallel()
+	page := func(path string, age time.Duration) *webrace.Document {
+		d := document(1, article(fiftyParagraphs()[:10]))
+		d.URL, d.At, d.Header = address+path, time.Now().Add(-age), http.Header{}
+		return d
+	}
+	old, young, unstored, own := page("/old", 48*time.Hour), page("/young", time.Minute), page("/unstored", 48*time.Hour), page("/old", 48*time.Hour)
+	unstored.Version, own.Secret = 0, "member"
+	resources := states()
+	dir := storeFirst(t, resources, old, young, own)
+	if _, err := dir.Control(); err != nil {
+		t.Fatal(err)
+	}
+	cut := len(try(t, resources, defaults, old, young, unstored, own).Out[""]) / 4
+	if got := try(t, resources, defaults, storage.Collected{}); told(got) != [3]int{} {
+		t.Fatalf("before anything was removed, %v were told", told(got))
+	}
+	removed, err := dir.Collect(t.Context(), storage.Retention{Unmatched: 24 * time.Hour})
+	if err != nil || removed.Versions != 2 {
+		t.Fatalf("%v, %v", removed, err)
+	}
+	got := try(t, resources, defaults, removed, removed)
+	if cut == 0 || told(got) != [3]int{0, 2 * cut, 0} || slices.ContainsFunc(got.Out[portGone], func(v any) bool { return v.(pipeline.Record)["url"] != old.URL }) {
+		t.Errorf("%v were told, want %d as gone", told(got), 2*cut)
+	}
+	if got := try(t, resources, defaults, old); told(got) != [3]int{cut, 0, 0} {
+		t.Errorf("it comes back with %v", told(got))
+	}
+}
+
+// storeFirst adds an object cache that has the first versions of pages.
+func storeFirst(t *testing.T, resources *pipeline.Resources, pages ...*webrace.Document) *storage.Dir {
 	t.Helper()
 	dir, err := storage.Open(t.TempDir(), storage.Options{})
 	if err != nil {
@@ -366,15 +398,20 @@ func storeFirst(t *testing.T, resources *pipeline.Resources, d *webrace.Document
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, durable := *d, make(chan error, 1)
-	first.Status, first.At = http.StatusOK, time.Now()
-	if _, err := documents.Put(&first, func(err error) { durable <- err }); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-durable; err != nil {
-		t.Fatal(err)
+	for _, d := range pages {
+		first, durable := *d, make(chan error, 1)
+		if first.Status = http.StatusOK; first.At.IsZero() {
+			first.At = time.Now()
+		}
+		if _, err := documents.Put(&first, func(err error) { durable <- err }); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-durable; err != nil {
+			t.Fatal(err)
+		}
 	}
 	pipeline.Provide(resources, dir)
+	return dir
 }
 
 func TestOtherOptionsMakeOtherPieces(t *testing.T) {

@@ -40,6 +40,7 @@ type result struct {
 	documents []webrace.Document
 	bodies    []string // of the documents
 	links     []webrace.Links
+	gone      []webrace.Gone
 
 	emittedEarly bool // before the host was free
 }
@@ -95,7 +96,7 @@ func runWith(t *testing.T, o Options, change func(*stage), requests ...webrace.R
 		}
 		return watched{made.(*stage), q}, nil
 	}
-	for _, name := range []string{"documents", "links"} {
+	for _, name := range []string{"documents", "links", "gone"} {
 		g.AddStage(name, pipeline.Spec{Type: name, Summary: "s", In: pipeline.Kinds(anything), Needs: pipeline.NoParts},
 			func(*pipeline.Env) (any, error) { return taker{q}, nil })
 	}
@@ -103,6 +104,7 @@ func runWith(t *testing.T, o Options, change func(*stage), requests ...webrace.R
 	g.Connect("queue", "", "fetch")
 	g.Connect("fetch", "", "documents")
 	g.Connect("fetch", portRedirects, "links")
+	g.Connect("fetch", portGone, "gone")
 	if err := g.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -236,6 +238,9 @@ func (k taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter)
 	case *webrace.Links:
 		r := k.q.by(v.From)
 		r.links = append(r.links, *v)
+	case *webrace.Gone:
+		r := k.q.by(v.URL)
+		r.gone = append(r.gone, *v)
 	}
 	return nil
 }

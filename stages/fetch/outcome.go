@@ -72,9 +72,12 @@ func (x *exchange) noDocument(ctx context.Context, a *httpclient.Response, out p
 // isGone reports whether a status declares that there is no document.
 func isGone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
-// emitGone tells that the URL has no document, whether it ever had one or not: of a request that was cut short by a
-// crash, the visit does not know what it brought.
+// emitGone tells whom it concerns that the URL has no document, whether it ever had one or not: of a request that was
+// cut short by a crash, the visit does not know what it brought.
 func (x *exchange) emitGone(ctx context.Context, because string, at time.Time, out pipeline.Emitter) error {
+	if !x.env.Leads(portGone) {
+		return nil
+	}
 	return out.EmitTo(ctx, portGone, x.it.With(&webrace.Gone{URL: x.req.URL, Secret: x.req.Secret, Reason: because, At: at}))
 }
 

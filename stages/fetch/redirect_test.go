@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -61,6 +62,56 @@ func TestAPageThatIsLeftIsAskedOnlyWhetherItHasMoved(t *testing.T) {
 		if len(r.documents) > 0 || len(r.links) > 0 != leads || r.outcome.Err != nil || len(r.reports) != 1 {
 			t.Errorf("%d: %d documents, links %+v, %v", status, len(r.documents), r.links, r.outcome.Err)
 		}
+	}
+}
+
+// TestWhatIsGoneIsTold: what an answer tells of the moment alone, and a robots.txt that cannot be had, make nothing gone.
+func TestWhatIsGoneIsTold(t *testing.T) {
+	t.Parallel()
+	robots := map[string]int{"/rule": 200, "/no-robots": 500, "/any": 404}
+	for _, c := range []struct {
+		status int
+		path   string // which decides what robots.txt is
+		reason string // empty: it is not gone
+	}{
+		{200, "/any", ""}, {304, "/any", ""}, {302, "/any", ""}, {303, "/any", ""}, {307, "/any", ""}, {401, "/any", ""}, {403, "/any", ""},
+		{404, "/any", "404 Not Found"}, {410, "/any", "410 Gone"}, {451, "/any", ""}, {500, "/any", ""}, {502, "/any", ""}, {503, "/any", ""},
+		{301, "/any", "301 Moved Permanently to URL/new"}, {308, "/any", "308 Permanent Redirect to URL/new"},
+		{200, "/rule", "refused by robots.txt: Disallow: /rule (line 2)"}, {404, "/no-robots", ""},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/robots.txt" {
+				w.WriteHeader(robots[c.path])
+				fmt.Fprint(w, "User-agent: *\nDisallow: /rule\n")
+				return
+			}
+			w.Header().Set("Location", "/new")
+			w.WriteHeader(c.status)
+		}))
+		t.Cleanup(server.Close)
+		for name, change := range map[string]func(*webrace.Request){
+			"first": func(*webrace.Request) {}, "again": func(r *webrace.Request) { r.Visit = &webrace.Visit{Status: 200, ETag: `"e"`, Version: 1} },
+			"left": func(r *webrace.Request) { r.Left, r.Visit = true, &webrace.Visit{Status: 200, ETag: `"e"`, Version: 1} },
+		} {
+			request := get(server.URL + c.path)
+			change(&request)
+			r, _ := one(t, obedient(), request)
+			told := ""
+			for _, g := range r.gone {
+				told += strings.ReplaceAll(g.Reason, server.URL, "URL")
+				if g.At.IsZero() || g.URL != request.URL {
+					t.Errorf("%+v", g)
+				}
+			}
+			if told != c.reason {
+				t.Errorf("%d %s, %s: gone by %q, want %q", c.status, c.path, name, told, c.reason)
+			}
+		}
+	}
+	again := obedient()
+	again.Retry = []int{404}
+	if r, _ := one(t, again, get(serve(t, http.NotFound)+"/")); len(r.gone) > 0 || r.outcome.Err == nil {
+		t.Errorf("a status that is asked for again: %+v", r)
 	}
 }
 

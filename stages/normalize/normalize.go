@@ -150,9 +150,12 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return out.Emit(ctx, it.With(n))
 }
 
-// leaveOut tells that a document is not to be kept.
+// leaveOut tells whom it concerns that a document is not to be kept.
 func (s *stage) leaveOut(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
 	s.env.Counter("noindex").Add(1)
+	if !s.env.Leads(portGone) {
+		return nil
+	}
 	return out.EmitTo(ctx, portGone, it.With(&webrace.Gone{URL: d.URL, Secret: d.Secret, Reason: "it asks robots not to keep it (noindex)", At: d.At}))
 }
 

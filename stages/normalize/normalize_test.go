@@ -148,6 +148,9 @@ func TestRobotsAreObeyed(t *testing.T) {
 		if got.document != nil && !slices.Equal(got.document.Links, c.links) {
 			t.Errorf("%s: the document has the links %q", name, got.document.Links)
 		}
+		if gone := got.Out["gone"]; len(gone) > 0 == c.stored || len(gone) > 0 && gone[0].(*webrace.Gone).URL != here {
+			t.Errorf("%s: %v is gone", name, gone)
+		}
 		free := try(t, with(func(o *Options) { o.ObeyRobots = false }), c.page)
 		if free.document == nil || !slices.Equal(free.urls(), all) {
 			t.Errorf("%s, not obeyed: %+v", name, free)
