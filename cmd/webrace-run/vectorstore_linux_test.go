@@ -22,7 +22,7 @@ type evolving struct {
 	left    atomic.Int64 // how many requests are left until the run is killed
 }
 
-const lastEdition = 5
+const lastEdition = 6
 
 // newEvolving returns a site of pages of which each changes in a way of its own.
 func newEvolving(t *testing.T) *evolving {
@@ -52,6 +52,7 @@ func newEvolving(t *testing.T) *evolving {
 	v.answers("/moved-back", func(n int) bool { return n == 3 }, http.RedirectHandler("/moved-to", http.StatusPermanentRedirect).ServeHTTP)
 	v.answers("/elsewhere", func(n int) bool { return n == 2 || n == 4 }, http.RedirectHandler("/steady", http.StatusFound).ServeHTTP)
 	v.answers("/unlinked", func(n int) bool { return n >= 2 }, withStatus(http.StatusNotFound))
+	v.answers("/forgotten", func(n int) bool { return n == lastEdition }, withStatus(http.StatusNotFound))
 	v.answers("/forbidden-in-header", func(n int) bool { return n > 1 }, func(w http.ResponseWriter, r *http.Request) {
 		if v.edition.Load() < 4 {
 			w.Header().Set("X-Robots-Tag", "noai")
@@ -84,7 +85,7 @@ func newEvolving(t *testing.T) *evolving {
 	v.shows("/", func(n int) string {
 		var links strings.Builder
 		for _, path := range v.paths {
-			if path == "/unlinked" && n > 1 || path == "/moved-to" && n == 1 {
+			if path == "/unlinked" && n > 1 || path == "/moved-to" && n == 1 || path == "/forgotten" && n == lastEdition {
 				continue
 			}
 			fmt.Fprintf(&links, "<li><a href=%q>%s</a></li>", path, path)
@@ -202,7 +203,7 @@ func (v *evolving) mustFill(options string) {
 [pipeline.vectors]
 flow = [
   "lines > frontier > fetch > normalize > cache > chunk > write-file",
-  "fetch.gone, normalize.gone > chunk",
+  "fetch.gone, normalize.gone, gc > chunk",
   "chunk.gone > write-file", %s
   "normalize.links, cache.links, fetch.redirects, fetch.sitemaps > frontier",
 ]
@@ -216,6 +217,11 @@ write-file = { path = %q }
 	r := rand.New(rand.NewPCG(1, uint64(len(options))))
 	for n := 1; n <= lastEdition; n++ {
 		v.edition.Store(int64(n))
+		if n == lastEdition { // nothing leads to what is forgotten: all that is stored goes, and what is there comes anew
+			if out, err := exec.Command("webrace-store", "--data", v.data, "gc", "--retention-unmatched", "1ns").CombinedOutput(); err != nil {
+				v.t.Fatalf("%v\n%s", err, out)
+			}
+		}
 		for kills := 0; ; kills++ {
 			p := startCommand(v.t, "vectors", "--config", config, "--data", v.data)
 			if !strings.Contains(options, "again") || kills == 4 {
