@@ -315,3 +315,30 @@ func TestStateKeepsWithoutAnItem(t *testing.T) {
 type hangingStates struct{ memoryStates }
 
 func (*hangingStates) Commit([]StateWrite, func(error)) {}
+
+// TestEachVisitsWhatIsThereByThen changes a state while it is visited.
+func TestEachVisitsWhatIsThereByThen(t *testing.T) {
+	_, env := newSlowStates()
+	state, err := env.State("seen")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"d", "b", "a", "c"} {
+		if err := state.Put(nil, key, []byte("1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := ""
+	err = state.Each(func(key string, value []byte) error {
+		seen += key + string(value) + " "
+		for changed, to := range map[string][]byte{"b": nil, "c": []byte("2"), "e": []byte("3"), "a": nil} {
+			if err := state.Put(nil, changed, to); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || seen != "a1 c2 d1 " {
+		t.Errorf("visited %q, %v", seen, err)
+	}
+}

@@ -386,6 +386,30 @@ func TestWhatIsNotStoredAnyMoreHasNoPieces(t *testing.T) {
 	}
 }
 
+// What is on its way to the disk yet is not taken for removed.
+func TestWhatIsBeingStoredIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	documents, err := storeFirst(t, states()).Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{objects: documents}
+	for i := range 300 {
+		d := document(0, fmt.Sprint(i))
+		d.URL, d.Status, d.At = fmt.Sprint(address, i), http.StatusOK, time.Now()
+		v, err := documents.Put(d, func(error) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if removed, err := s.isRemoved(d.URL, known{Version: v.Number}); removed || err != nil {
+			t.Fatalf("document %d, just stored, is removed: %t, %v", i, removed, err)
+		}
+		if removed, err := s.isRemoved(d.URL+"/other", known{Version: v.Number}); !removed || err != nil {
+			t.Fatalf("document %d, never stored, is not removed: %t, %v", i, removed, err)
+		}
+	}
+}
+
 // storeFirst adds an object cache that has the first versions of pages.
 func storeFirst(t *testing.T, resources *pipeline.Resources, pages ...*webrace.Document) *storage.Dir {
 	t.Helper()

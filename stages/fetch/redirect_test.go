@@ -65,7 +65,7 @@ func TestAPageThatIsLeftIsAskedOnlyWhetherItHasMoved(t *testing.T) {
 	}
 }
 
-// TestWhatIsGoneIsTold: what an answer tells of the moment alone, and a robots.txt that cannot be had, make nothing gone.
+// TestWhatIsGoneIsTold: what holds for the moment alone, and a robots.txt that cannot be had, make nothing gone.
 func TestWhatIsGoneIsTold(t *testing.T) {
 	t.Parallel()
 	robots := map[string]int{"/rule": 200, "/no-robots": 500, "/any": 404}
