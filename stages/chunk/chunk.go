@@ -114,6 +114,7 @@ type known struct {
 	Pieces  []knownPiece `json:"pieces"`
 
 	Forbidden bool `json:"forbidden,omitempty"` // by what it came with when it was sent last
+	Going     bool `json:"going,omitempty"`     // its pieces were about to be told as gone: whether they were is not known
 }
 
 type knownPiece struct {
@@ -201,7 +202,7 @@ func (s *stage) isKnown(d *webrace.Document, last known) bool {
 		return true
 	case same && last.Forbidden && s.options.ObeyUsage:
 		return d.Outcome != webrace.Fetched // a server that confirms a document does not send again what forbade it
-	case !same || last.Options != s.options || s.env.Leads(portSame) || s.forbidsNow(d):
+	case !same || last.Going || last.Options != s.options || s.env.Leads(portSame) || s.forbidsNow(d):
 		return false
 	}
 	s.same.Add(int64(len(last.Pieces)))
@@ -243,7 +244,7 @@ func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitte
 	for i, p := range pieces {
 		has[p.id] = true
 		port, change, count := "", "new", s.fresh
-		if had[p.id] {
+		if had[p.id] && !last.Going {
 			port, change, count = portSame, "same", s.same
 		}
 		count.Add(1)

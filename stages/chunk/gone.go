@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -20,11 +21,28 @@ func (s *stage) withdraw(ctx context.Context, it *pipeline.Item, out pipeline.Em
 	if is, err := holds(name, last); err != nil || !is {
 		return err
 	}
+	if err := s.noteGoing(ctx, name, last); err != nil {
+		return err
+	}
 	_, url := cutName(name)
 	if err := s.emitGone(ctx, it, out, url, last.Version, last.Pieces); err != nil {
 		return err
 	}
 	return s.pieces.Put(it, name, nil)
+}
+
+// noteGoing remembers, before anything is told, that the pieces of a document are about to be gone. If the process is
+// killed before that is noted as told, and the document has come back by then, its pieces are told as new.
+func (s *stage) noteGoing(ctx context.Context, name string, last known) error {
+	if last.Going || len(last.Pieces) == 0 {
+		return nil
+	}
+	last.Going = true
+	value, err := json.Marshal(last)
+	if err != nil {
+		return err
+	}
+	return s.pieces.Keep(ctx, name, value)
 }
 
 func always(string, known) (bool, error) { return true, nil }

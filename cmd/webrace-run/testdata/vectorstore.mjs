@@ -23,7 +23,7 @@ for (const line of lines.slice(state.read)) {
   try {
     piece = JSON.parse(line);
   } catch {
-    fault("no JSON:", line);
+    if (!again) fault("no JSON:", line); // a kill may leave half a line, which comes again
     continue;
   }
   const { id, change } = piece, had = store[id];
