@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -301,6 +302,90 @@ func TestWhatIsGoneHasNoPieces(t *testing.T) {
 	}
 	if got := try(t, resources, defaults, &webrace.Gone{URL: address, Secret: "member"}); told(got) != [3]int{0, 1, 0} || got.Out[portGone][0].(pipeline.Record)["url"] != address {
 		t.Errorf("of what was fetched with a secret, %v were told", got.Out)
+	}
+}
+
+// feed gives the stage one value after the other, and what it tells to a taker, as often as it is called with the same
+// resources.
+func feed(ctx context.Context, resources *pipeline.Resources, values []any, take func(pipeline.Record) error) error {
+	g := pipeline.DefaultRegistry.NewGraph("vectors")
+	out := []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Document]()}, {Name: portGone, Kind: pipeline.KindOf[*webrace.Gone]()}}
+	g.AddStage("pages", pipeline.Spec{Type: "pages", Out: out}, func(*pipeline.Env) (any, error) { return pages(values), nil })
+	g.AddType("chunk", "chunk", defaults)
+	g.AddStage("taker", pipeline.Spec{Type: "taker", In: pipeline.Kinds(pipeline.KindOf[pipeline.Record]())}, func(*pipeline.Env) (any, error) {
+		return taker(take), nil
+	})
+	g.Connect("pages", "", "chunk")
+	g.Connect("pages", portGone, "chunk")
+	g.Connect("chunk", "", "taker")
+	g.Connect("chunk", portGone, "taker")
+	_, err := g.Run(ctx, pipeline.RunOptions{Resources: resources})
+	return err
+}
+
+type pages []any
+
+func (p pages) Run(ctx context.Context, out pipeline.Emitter) error {
+	for _, v := range p {
+		port, ended := "", make(chan struct{})
+		if _, gone := v.(*webrace.Gone); gone {
+			port = portGone
+		}
+		it := pipeline.NewItem(v, nil)
+		it.OnEnd(func() { close(ended) })
+		if err := out.EmitTo(ctx, port, it); err != nil {
+			return err
+		}
+		<-ended
+	}
+	return nil
+}
+
+type taker func(pipeline.Record) error
+
+func (f taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
+	return f(it.Value.(pipeline.Record))
+}
+
+// A process that ends while a page is told to be gone may have told that of some pieces. If the page is back when the
+// next one looks, as it was, all of its pieces are told.
+func TestWhatWasAboutToGoAndIsBackIsTold(t *testing.T) {
+	t.Parallel()
+	resources, s := states(), store{}
+	page := document(1, article(fiftyParagraphs()))
+	take := func(p pipeline.Record) error {
+		if p["change"] == "gone" {
+			delete(s, p["id"].(string))
+		} else {
+			s[p["id"].(string)] = p["text"].(string)
+		}
+		return nil
+	}
+	if err := feed(t.Context(), resources, []any{page}, take); err != nil {
+		t.Fatal(err)
+	}
+	had := maps.Clone(s)
+	dying, die := context.WithCancel(t.Context())
+	_ = feed(dying, resources, []any{&webrace.Gone{URL: address}}, func(p pipeline.Record) error {
+		if len(s) == 5 {
+			die()
+			return dying.Err()
+		}
+		return take(p)
+	})
+	if len(s) != 5 {
+		t.Fatalf("%d pieces are left, want 5", len(s))
+	}
+	for range 2 {
+		if err := feed(t.Context(), resources, []any{page}, take); err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(s, had) {
+			t.Errorf("the store has %d pieces, and the page %d", len(s), len(had))
+		}
+	}
+	if err := feed(t.Context(), resources, []any{page}, func(p pipeline.Record) error { t.Errorf("told again: %v", p); return nil }); err != nil {
+		t.Fatal(err)
 	}
 }
 
