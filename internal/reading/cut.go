@@ -83,7 +83,8 @@ func endOfBlock(markdown []byte, at int) int {
 	return at
 }
 
-// fenceOf returns what a line begins a block of code with, which may be in a list or a quotation; nil if it begins none.
+// fenceOf returns what a line begins a block of code with, which may be in a list or a quotation; nil if it begins
+// none.
 func fenceOf(line []byte) []byte {
 	line = line[containers(line):]
 	for _, mark := range []string{"`", "~"} {

@@ -30,7 +30,8 @@ func (d *Document) isAllMain() bool {
 	return err == nil && (root == nil || !d.isHTML())
 }
 
-// LacksMain reports whether the main part of a page was looked for by a rule, and it has none, so that all of it counts.
+// LacksMain reports whether the main part of a page was looked for by a rule, and it has none, so that all of it
+// counts.
 func (d *Document) LacksMain() bool { return d.main != nil && d.main.Main == nil && d.isHTML() }
 
 // allMain takes rules that name the main part for such as choose nothing: all is it.

@@ -89,8 +89,9 @@ func (f *failure) after(attempts int) error {
 	return fmt.Errorf("%w (asked %d times)", f.err, attempts)
 }
 
-// try asks once, and again if a secret was refused that is another by now, or a parameter that can be left out: what the
-// model took is kept for the questions that follow. It returns what that has taken of tokens, as far as it is known.
+// try asks once, and again if a secret was refused that is another by now, or a parameter that can be left out: what
+// the model took is kept for the questions that follow. It returns what that has taken of tokens, as far as it is
+// known.
 func (m *model) try(ctx context.Context, p *prompt) (a answer, tokens int, f *failure) {
 	d := m.speaks()
 	for renewed := false; ; {
