@@ -75,10 +75,12 @@ var hostileMarkup = []string{
 	"<p popover>a<p>b", "<dialog open onclose=alert(1)>a</dialog>", "<ruby onclick=alert(1)>a<rt>b</ruby>", "<video src=x onerror=alert(1)><source onerror=alert(1)>a</video>", "<map><area href=javascript:alert(1)></map>", "<input onfocus=alert(1) autofocus>", "<link rel=stylesheet href=javascript:alert(1)>",
 }
 
-// nested are elements within one another, many more than any tree has.
+// nested are elements within one another, many more than any tree has: of one kind 10 MB.
 func nested() (bodies []string) {
+	size := 10 << 20
 	for _, tags := range []string{"<div>", "<b>", "<blockquote>", "<ul><li>", "<table><tr><td>", "<a href=/x>", "<i><p>"} {
-		bodies = append(bodies, strings.Repeat(tags, 10<<20/len(tags)))
+		bodies = append(bodies, strings.Repeat(tags, size/len(tags)))
+		size = 1 << 20
 	}
 	return bodies
 }

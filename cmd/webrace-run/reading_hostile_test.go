@@ -80,8 +80,7 @@ var hostileHosts = []string{"bücher.test", "xn--bcher-kva.test", "BÜCHER.test"
 func newHostileTree(t *testing.T) *hostileTree {
 	t.Helper()
 	s := &hostileTree{pages: make(map[string]func(*hostilePage) string), served: make(map[string]hostilePage)}
-	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
-	t.Cleanup(s.Close)
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	_, s.port, _ = net.SplitHostPort(s.Listener.Addr().String())
 	s.names = serveNames(t, func(string) netip.Addr { return netip.MustParseAddr("127.0.0.1") })
 	s.links = slices.Clone(hostilePaths)
@@ -111,6 +110,8 @@ func newHostileTree(t *testing.T) *hostileTree {
 	for _, body := range slices.Concat(hostileMarkup, nested()) {
 		s.add("markup", func(p *hostilePage) string { return "<title>Markup</title><p>" + p.Marked + "</p>" + body })
 	}
+	s.Start() // whose port this was may still call
+	t.Cleanup(s.Close)
 	return s
 }
 
