@@ -151,8 +151,11 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	name := nameOf(d.Secret, d.URL)
 	defer s.lock(name)()
 	last, err := s.known(name)
-	if err != nil || s.isKnown(d, last) {
+	if err != nil {
 		return err
+	}
+	if s.isKnown(d, last) {
+		return s.noteVersion(it, name, d, last)
 	}
 	whole := *d
 	if s.objects != nil {
@@ -173,7 +176,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		s.forbidden.Add(1)
 		next.Digest = "" // so that it is looked at again when it is next confirmed
 	case (len(page.Markdown) == 0 || d.Truncated) && len(last.Pieces) > 0:
-		return nil
+		return s.noteVersion(it, name, d, last)
 	default:
 		pieces = s.cut(name, string(page.Markdown), last)
 	}
@@ -266,11 +269,24 @@ func record(d *webrace.Document, p piece, position int, change string) pipeline.
 	}
 }
 
+// noteVersion remembers that a later version of a document changes nothing: it may be the only one that is stored.
+func (s *stage) noteVersion(it *pipeline.Item, name string, d *webrace.Document, last known) error {
+	if d.Version <= last.Version {
+		return nil
+	}
+	last.Version = d.Version
+	return s.put(it, name, last)
+}
+
 func (s *stage) remember(it *pipeline.Item, name string, k known, pieces []piece) error {
 	k.Pieces = make([]knownPiece, len(pieces))
 	for i, p := range pieces {
 		k.Pieces[i] = knownPiece{p.id, p.hashes()}
 	}
+	return s.put(it, name, k)
+}
+
+func (s *stage) put(it *pipeline.Item, name string, k known) error {
 	value, err := json.Marshal(k)
 	if err != nil {
 		return err

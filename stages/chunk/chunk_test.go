@@ -254,6 +254,25 @@ func TestAVersionThatIsKnownIsNotToldAgain(t *testing.T) {
 	}
 }
 
+// A version that changes nothing counts as the last all the same: gc may have removed those before.
+func TestAVersionThatChangesNothingIsTheLast(t *testing.T) {
+	t.Parallel()
+	for name, second := range map[string]string{"the same": article(fiftyParagraphs()), "empty": ""} {
+		resources, first := states(), document(1, article(fiftyParagraphs()))
+		two, late := document(2, second), document(1, article(fiftyParagraphs()[:5]))
+		none := func(p pipeline.Record) error { t.Errorf("%s: %v is told", name, p); return nil }
+		for _, d := range []*webrace.Document{first, two, late} {
+			take := none
+			if d == first {
+				take = func(pipeline.Record) error { return nil }
+			}
+			if err := feed(t.Context(), resources, []any{d}, take); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestADocumentThatIsCutOffMakesNothingGone(t *testing.T) {
 	t.Parallel()
 	cut := document(2, article(fiftyParagraphs()[:10]))
