@@ -49,13 +49,18 @@ func TestAnswersThatAreNone(t *testing.T) {
 	t.Parallel()
 	const yes = `{\"reason\":\"r\",\"answer\":\"yes\"}`
 	reply := func(choice string) http.HandlerFunc {
-		return status(200, `{"choices":[{"index":0,`+choice+`}],"usage":{"total_tokens":9}}`)
+		usage := `{"total_tokens":9}`
+		if strings.Contains(choice, "uint uint") {
+			usage = `{"completion_tokens":400,"prompt_tokens":67,"total_tokens":467}`
+		}
+		return status(200, `{"choices":[{"index":0,`+choice+`}],"usage":`+usage+`}`)
 	}
 	for name, c := range map[string]struct{ choice, why string }{
 		"it thinks aloud":      {`"finish_reason":"stop","message":{"role":"assistant","content":"<think>\nIs it?\n{}</think>\n\n` + yes + `"}`, ""},
 		"it thinks apart":      {`"finish_reason":"stop","message":{"role":"assistant","reasoning_content":"Is it?","content":"` + yes + `"}`, ""},
 		"cut off as it thinks": {`"finish_reason":"length","message":{"role":"assistant","content":null}`, "is cut off at 400 tokens, with what it thinks (ask.answer_tokens)"},
 		"cut off":              {`"finish_reason":"length","message":{"role":"assistant","content":"{\"reason\":\"r r r r"}`, "(ask.answer_tokens)"},
+		"cut off, called stop": {`"finish_reason":"stop","message":{"role":"assistant","content":"{\"reason\":\"uint uint"}`, "(ask.answer_tokens)"},
 		"whole, at the limit":  {`"finish_reason":"length","message":{"role":"assistant","content":"` + yes + `"}`, ""},
 		"it declines":          {`"finish_reason":"stop","message":{"role":"assistant","content":null,"refusal":"I'm sorry."}`, "declines to answer"},
 		"it is filtered":       {`"finish_reason":"content_filter","message":{"role":"assistant","content":""}`, "declines to answer"},

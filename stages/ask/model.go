@@ -177,7 +177,8 @@ func (p *prompt) read(body []byte) (a answer, tokens int, f *failure) {
 			FinishReason string `json:"finish_reason"`
 		}
 		Usage struct {
-			Total int `json:"total_tokens"`
+			Total      int `json:"total_tokens"`
+			Completion int `json:"completion_tokens"`
 		}
 	}
 	if err := json.Unmarshal(body, &r); err != nil || len(r.Choices) == 0 {
@@ -191,7 +192,7 @@ func (p *prompt) read(body []byte) (a answer, tokens int, f *failure) {
 	switch {
 	case err == nil:
 		return a, tokens, nil
-	case choice.FinishReason == "length":
+	case choice.FinishReason == "length" || r.Usage.Completion >= p.answerTokens: // some servers call it stop
 		err = fmt.Errorf("the model's answer is cut off at %d tokens, with what it thinks (ask.answer_tokens)", p.answerTokens)
 	case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
 		err = errors.New("the model declines to answer")
