@@ -94,6 +94,7 @@ type crawlBench struct {
 	paths   []string
 	crawls  []crawler
 	runs    int
+	keeps   bool // what a crawl leaves is removed at the end: file systems search long for a place where files just went
 }
 
 // crawler is one contestant.
@@ -269,7 +270,9 @@ func (c *crawlBench) crawl(contestant crawler, results map[string]*crawlResult, 
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	if !c.keeps {
+		defer os.RemoveAll(dir)
+	}
 	command, err := contestant.command(dir)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func benchOutput(b *bench) error {
 		return err
 	}
 	defer s.stop()
-	c := &crawlBench{site: s, dir: dir, known: filepath.Join(dir, "known")}
+	c := &crawlBench{site: s, dir: dir, known: filepath.Join(dir, "known"), keeps: true}
 	if err := c.setUp(b); err != nil {
 		return err
 	}
