@@ -70,9 +70,14 @@ def shown(text, without):
     return " ".join("".join(kept).split())
 
 
+def is_no_character(c):
+    """Whether Unicode gives it no character for ever, or it stands for what could not be read."""
+    return c == "\ufffd" or ord(c) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(c) <= 0xFDEF
+
+
 def title_of(declared):
     """A title is of one line, without control and format characters, and at most 300 long."""
-    title = shown(declared, ("Cc", "Cf", "Co")).replace("\ufffd", "")
+    title = shown("".join(c for c in declared if not is_no_character(c)), ("Cc", "Cf", "Co"))
     title = " ".join(title.split())
     return title if len(title) <= 300 else title[:299] + "…"
 
